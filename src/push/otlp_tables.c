@@ -320,11 +320,12 @@ static uint32_t new_location(struct otlp_tables *t, uint32_t frame,
 	const struct rec_frame *f = definition_store_find_frame(t->definitions, frame);
 	struct otlp_location head = { 0 };
 	struct byte_buf lines = { 0 };
-	const char *type = f ? frame_type(f, innermost(t, frame)) : NULL;
+	const struct rec_func *func = innermost(t, frame);
+	const char *type = f ? frame_type(f, func) : NULL;
 	uint32_t id;
 
 	if (f) {
-		head.address = f->addr;
+		head.address = t->addresses || !func ? f->addr : 0;
 		head.mapping = mapping_of(t, f->binary);
 	}
 	if (type)

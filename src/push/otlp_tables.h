@@ -70,6 +70,7 @@ struct otlp_stack_size {
 struct otlp_tables {
 	struct intern *strings, *functions, *mappings, *locations, *attributes, *stacks, *sets;
 	size_t bytes;			/* of all tables when they are encoded, about */
+	bool addresses;			/* of frames with names, too; set by the caller */
 	bool failed;			/* out of memory */
 	/* What is known of the segment's ids, each plus 1. */
 	const struct definition_store *definitions;

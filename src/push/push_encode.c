@@ -2,15 +2,15 @@
 /*
  * The samples of a trace, in the order of the file, become the rows of windows.
  *
- *	samples		t=1 s  t=9 s  t=12 s  t=8 s  t=61 s ...  t=72 s
- *	windows of 10 s   0      0      1       0      6           7
+ *	samples		t=1 s  t=9 s  t=12 s  t=8 s  t=121 s ...  t=132 s
+ *	windows of 10 s   0      0      1       0      12           13
  *
- * Six windows are a bundle (0 .. 5, 6 .. 11, ...), whose profiles go into bodies together, because
- * they have stacks and names in common. A bundle is encoded when a sample comes that is more than a
- * window behind its end (here at t=72 s), or earlier, as far as its windows have ended, if there
- * are too many rows. Samples come nearly in the order of time, but for those of neighbouring
- * chunks and of several recordings in one file. A sample whose window was encoded already waits
- * for the next time, and its window has another profile then.
+ * Twelve windows are a bundle (0 .. 11, 12 .. 23, ...), whose profiles go into bodies together,
+ * because they have stacks and names in common. A bundle is encoded when a sample comes that is
+ * more than a window behind its end (here at t=132 s), or earlier, as far as its windows have
+ * ended, if there are too many rows. Samples come nearly in the order of time, but for those of
+ * neighbouring chunks and of several recordings in one file. A sample whose window was encoded
+ * already waits for the next time, and its window has another profile then.
  */
 #include "src/push/push_encode.h"
 
@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "formats/render/sha256.h"
+#include "src/base/fail.h"
 #include "src/model/definition_store.h"
 #include "src/model/record.h"
 #include "src/profile/loss_list.h"
@@ -28,12 +29,13 @@
 #include "src/profile/weight_text.h"
 #include "src/push/push_job.h"
 
-#define BUNDLE_WINDOWS 6
+#define BUNDLE_WINDOWS 12
 #define MAX_SAMPLES 16000
 #define MAX_PROFILE_BYTES (4u << 20)
 #define MAX_BODY_BYTES (16u << 20)
 #define MAX_ROWS (1u << 17)
 #define MIN_BYTES 1024
+#define MIN_WINDOW_NS 1000000
 /* So many different weights of samples make profiles of their own; others share one. */
 #define MAX_EACH 8
 
@@ -54,11 +56,19 @@ struct cutting {
 
 /* ---- what the encoders share ---- */
 
+/* A small file can be made to stand for any number of octets. */
 int push_give(struct push_job *job, const struct push_body *b)
 {
+	struct report_limits limits;
+
 	job->counts->bodies++;
 	job->counts->bytes += b->len;
 	job->counts->raw_bytes += b->raw_len;
+	report_limits(job->rep, &limits);
+	if (limits.output_bytes && job->counts->raw_bytes > limits.output_bytes)
+		return fail_why(-EMSGSIZE, "%s: its profiles are larger than those of a recording "
+				"of that size. Try: --from and --to for a part of it",
+				report_path(job->rep));
 	return job->fn(job->ctx, b);
 }
 
@@ -154,6 +164,8 @@ static void window_time(const struct cutting *c, const struct push_row *row, str
 	span.to_ns += rebase;
 	g->from_ns = row->window * c->job.opts.window_ns;
 	g->to_ns = g->from_ns + c->job.opts.window_ns;
+	if (g->to_ns < g->from_ns)
+		g->to_ns = UINT64_MAX;
 	if (span.from_ns >= g->to_ns || span.to_ns <= g->from_ns)
 		return;
 	if (span.from_ns > g->from_ns)
@@ -311,8 +323,8 @@ static int fill_in(struct push_encode_opts *o)
 	if (o->max_profile_bytes > o->max_body_bytes / 2)
 		o->max_profile_bytes = o->max_body_bytes / 2;
 	if (o->protocol >= PUSH_PROTOCOLS || o->window_ns > PUSH_WINDOW_NS ||
-	    o->nr_labels > PUSH_MAX_LABELS || o->max_profile_bytes < MIN_BYTES ||
-	    o->max_body_bytes > INT32_MAX)
+	    o->window_ns < MIN_WINDOW_NS || o->nr_labels > PUSH_MAX_LABELS ||
+	    o->max_profile_bytes < MIN_BYTES || o->max_body_bytes > INT32_MAX)
 		return -EINVAL;
 	for (size_t i = 0; i < o->nr_labels; i++)
 		if (push_label_fault(o->labels[i].name, o->labels[i].value))

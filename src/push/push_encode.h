@@ -45,8 +45,8 @@ struct push_label {
 /* Zero stands for what is said in brackets. Everything is borrowed for the call. */
 struct push_encode_opts {
 	enum push_protocol protocol;
-	uint64_t window_ns;		/* [10 s], at most that */
-	uint32_t bundle_windows;	/* windows that share a body, if they fit [6] */
+	uint64_t window_ns;		/* [10 s], at most that, at least 1 ms */
+	uint32_t bundle_windows;	/* windows that share a body, if they fit [12] */
 	uint32_t max_samples;		/* in one profile [16,000] */
 	size_t max_profile_bytes;	/* of one profile before compression [4 MiB] */
 	size_t max_body_bytes;		/* of one body before compression [16 MiB] */
@@ -57,6 +57,11 @@ struct push_encode_opts {
 	int64_t rebase_ns;		/* added to all times */
 	struct frame_style style;
 	bool without_threads;		/* thread ids and names are left out: fewer series */
+	/*
+	 * OTLP has the addresses of frames with names, too. Without them, frames of one function
+	 * and line are one, and so are more stacks: a quarter fewer octets.
+	 */
+	bool addresses;
 };
 
 struct push_counts {
@@ -72,8 +77,9 @@ struct push_counts {
 };
 
 /*
- * 0; what fn returned; -EINVAL: options out of range; -ENOMEM; or what reading the trace gave,
- * which was said. counts is filled in any case.
+ * 0; what fn returned; -EINVAL: options out of range; -ENOMEM; or, after a message, what reading
+ * the trace gave, or -EMSGSIZE: it stands for more than a trace of its size should. counts is
+ * filled in any case.
  */
 int push_encode(struct report *rep, const struct push_encode_opts *opts, push_body_fn fn, void *ctx,
 		struct push_counts *counts);

@@ -67,8 +67,10 @@ static void *otlp_begin(struct push_job *job)
 	if (!o)
 		return NULL;
 	o->job = job;
-	if (!otlp_request_init(&o->req))
+	if (!otlp_request_init(&o->req)) {
+		o->req.tables.addresses = job->opts.addresses;
 		return o;
+	}
 	otlp_end(o);
 	return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * push_bytes FILE otlp|push|ingest [WINDOWS]: makes the bodies of requests of a trace, WINDOWS (6) windows in each,
+ * push_bytes FILE otlp|push|ingest [WINDOWS]: makes the bodies of requests of a trace, WINDOWS (12) windows in each,
  * and prints what they are, in words and numbers: bodies, profiles, samples, rows, late, bytes, raw_bytes, encode_ms (CPU).
  */
 #include <inttypes.h>

@@ -26,6 +26,7 @@
 #include "src/profile/query.h"
 #include "src/profile/report.h"
 #include "src/profile/view.h"
+#include "src/push/push_encode.h"
 #include "src/tui/tui_state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -301,6 +302,43 @@ static uint64_t report(const char *path, const struct query *q)
 	return samples;
 }
 
+struct sent {
+	uint64_t samples, lost, profiles;
+};
+
+static int add_body(void *ctx, const struct push_body *b)
+{
+	struct sent *s = ctx;
+
+	if (!b->len || !b->profiles || b->from_ns > b->to_ns || !*b->what || *b->path != '/')
+		abort();
+	s->samples += b->samples;
+	s->lost += b->lost;
+	s->profiles += b->profiles;
+	return 0;
+}
+
+/* All samples are in some body, however small windows and profiles are. */
+static void push_all(const char *path, size_t seed)
+{
+	struct push_encode_opts opts = { .window_ns = seed & 1 ? 1000000 : 0, .bundle_windows = seed % 5,
+					 .max_samples = seed & 2 ? 1 + seed % 7 : 0, .max_rows = seed & 4 ? 3 : 0,
+					 .max_profile_bytes = seed & 8 ? 2048 : 0, .without_threads = seed & 16 };
+	struct report *rep = NULL;
+
+	if (report_open(path, NULL, &rep))
+		abort();
+	for (opts.protocol = 0; opts.protocol < PUSH_PROTOCOLS; opts.protocol++) {
+		struct sent sent = { 0 };
+		struct push_counts c;
+
+		if (push_encode(rep, &opts, add_body, &sent, &c) || sent.samples != c.samples ||
+		    sent.lost != c.lost || sent.profiles != c.profiles)
+			abort();
+	}
+	report_close(rep);
+}
+
 struct inside {
 	struct time_window in;
 	uint64_t nr;
@@ -507,6 +545,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		abort();
 	report(path, &q);
 	check_window(path);
+	push_all(path, len);
 	compare(path, NULL, len % DELTA_SCALES, len & 1);
 	compare(path, &q, len % DELTA_SCALES, len & 1);
 	look(path, data, len);

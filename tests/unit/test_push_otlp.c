@@ -11,6 +11,7 @@
 #include "tests/unit/push_bodies.h"
 
 static const struct push_encode_opts plain;
+static const struct push_encode_opts with_addresses = { .addresses = true };
 
 static int emit_fixture(struct trace_writer *w)
 {
@@ -61,7 +62,7 @@ static void frames_have_lines_build_ids_and_types(void **state)
 	struct encoded e = { .end_at = 0 };
 
 	(void)state;
-	encode(&e, emit_fixture, &plain);
+	encode(&e, emit_fixture, &with_addresses);
 	python_says(&e,
 		"f={f[0]:f for p in profiles for frames,_,_ in p.samples for f in frames}\n"
 		"id='deadbeef05060708090a0b0c0d0e0f1011121314'\n"
@@ -71,6 +72,21 @@ static void frames_have_lines_build_ids_and_types(void **state)
 		"assert f['schedule'][5:]==('kernel',0,'[kernel.kallsyms]',None,0x3000),f['schedule']\n"
 		"assert f['[server+0x7700]'][1:6]==('','',0,0,'native')\n"
 		"assert f['[lost: ring-full]'][5:]==(None,0,'',None,0)\n");
+	encoded_release(&e);
+}
+
+/* Of those with a name: the other ones are all that is known of a frame. */
+static void addresses_are_left_out(void **state)
+{
+	struct encoded e = { .end_at = 0 };
+
+	(void)state;
+	encode(&e, emit_fixture, &plain);
+	python_says(&e,
+		"f={f[0]:f for p in profiles for frames,_,_ in p.samples for f in frames}\n"
+		"assert f['handle_request(int)'][9]==0 and f['schedule'][9]==0\n"
+		"assert f['[server+0x7700]'][9]==0x7700 and f['[unknown]'][9]==0x7f0000001234\n"
+		"assert f['handle_request(int)'][3:5]==(33,3) and f['handle_request(int)'][7]=='/usr/bin/server'\n");
 	encoded_release(&e);
 }
 
@@ -349,6 +365,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_what_the_trace_says),
 		cmocka_unit_test(frames_have_lines_build_ids_and_types),
+		cmocka_unit_test(addresses_are_left_out),
 		cmocka_unit_test(time_is_that_of_the_window_as_far_as_recorded),
 		cmocka_unit_test(every_event_is_a_type),
 		cmocka_unit_test(equal_input_gives_equal_bodies),
