@@ -80,6 +80,7 @@ class Otlp:
         self.request, self.d = request, request.dictionary
         check_unknown(request)
         self.check_tables()
+        self.check_orphans()
 
     def check_tables(self):
         d = self.d
@@ -89,6 +90,33 @@ class Otlp:
             need(len(table) and not table[0].ListFields(), f'{name}_table does not begin with a zero element')
             octets = [m.SerializeToString(deterministic=True) for m in table]
             need(len(set(octets)) == len(octets), f'{name}_table has an element twice')
+
+    def check_orphans(self):
+        """Every element is referred to."""
+        d = self.d
+        used = {name: {0} for name in ('string', 'attribute', 'mapping', 'function', 'location', 'stack', 'link')}
+        for p in (p for r in self.request.resource_profiles for s in r.scope_profiles for p in s.profiles):
+            for kind in (p.sample_type, p.period_type):
+                used['string'] |= {kind.type_strindex, kind.unit_strindex}
+            for s in p.samples:
+                used['stack'].add(s.stack_index)
+                used['link'].add(s.link_index)
+                used['attribute'].update(s.attribute_indices)
+        for s in d.stack_table:
+            used['location'].update(s.location_indices)
+        for loc in d.location_table:
+            used['mapping'].add(loc.mapping_index)
+            used['attribute'].update(loc.attribute_indices)
+            used['function'].update(line.function_index for line in loc.lines)
+        for m in d.mapping_table:
+            used['string'].add(m.filename_strindex)
+            used['attribute'].update(m.attribute_indices)
+        for f in d.function_table:
+            used['string'] |= {f.name_strindex, f.system_name_strindex, f.filename_strindex}
+        for a in d.attribute_table:
+            used['string'] |= {a.key_strindex, a.unit_strindex}
+        for name, indices in used.items():
+            need(indices == set(range(len(getattr(d, name + '_table')))), f'{name}_table has elements that nothing uses')
 
     def string(self, index):
         return self.at(self.d.string_table, index)
