@@ -414,6 +414,7 @@ CAPTURE_SRCS := \
 	src/push/push_gzip.c \
 	src/push/push_otlp.c \
 	src/push/push_pprof.c \
+	src/push/push_processes.c \
 	src/push/push_pyroscope.c \
 	src/push/push_resource.c \
 	src/push/push_rows.c \

@@ -28,6 +28,7 @@
 #include "src/profile/state_words.h"
 #include "src/profile/weight_text.h"
 #include "src/push/push_job.h"
+#include "src/push/push_processes.h"
 
 #define BUNDLE_WINDOWS 12
 #define MAX_SAMPLES 16000
@@ -38,6 +39,7 @@
 #define MIN_WINDOW_NS 1000000
 /* So many different weights of samples make profiles of their own; others share one. */
 #define MAX_EACH 8
+#define FLUSH_SHIFT 100000		/* ns; a window has fewer profiles of one kind */
 
 struct cutting {
 	struct push_job job;
@@ -46,8 +48,11 @@ struct cutting {
 	struct push_rows rows;
 	uint64_t newest;		/* window */
 	uint64_t until;			/* windows below were encoded */
+	uint64_t flushes, part;		/* how often rows were encoded; profile of its series */
+	struct push_row last;		/* that was encoded */
 	uint64_t each[MAX_EACH];
 	size_t nr_each;
+	struct push_processes processes;
 	size_t losses;			/* how many were looked at */
 	struct loss loss;		/* the next one, if has_loss */
 	uint64_t loss_ns;		/* CLOCK_REALTIME */
@@ -174,15 +179,38 @@ static void window_time(const struct cutting *c, const struct push_row *row, str
 		g->to_ns = span.to_ns;
 }
 
-static int encode_profile(struct cutting *c, const struct push_row *rows, size_t nr)
+/* Rows of the same process, event and window: their profiles are told apart by times alone. */
+static bool same_series(const struct push_row *a, const struct push_row *b)
+{
+	return a->segment == b->segment && a->process == b->process && a->event == b->event &&
+	       a->window == b->window;
+}
+
+/*
+ * Of profiles with equal labels and times Pyroscope keeps one, so the parts of one window begin
+ * some nanoseconds apart. sent: where the windows begin that were not encoded before.
+ */
+static uint64_t part_shift(struct cutting *c, const struct push_row *row, uint64_t sent)
+{
+	c->part = same_series(row, &c->last) ? c->part + 1 : 0;
+	c->last = *row;
+	return c->part + (row->window < sent ? c->flushes * FLUSH_SHIFT : 0);
+}
+
+static int encode_profile(struct cutting *c, const struct push_row *rows, size_t nr, uint64_t sent)
 {
 	struct push_group g = { .rows = rows, .nr = nr };
+	uint64_t from_ns;
 	int err = 0;
 
 	window_time(c, rows, &g);
+	from_ns = g.from_ns;
 	while (g.nr && !err) {
 		size_t taken = 0;
 
+		g.from_ns = from_ns + part_shift(c, g.rows, sent);
+		if (g.from_ns > g.to_ns)
+			g.from_ns = g.to_ns;
 		err = c->encoder->profile(c->enc, &g, &taken);
 		c->job.counts->split += !err && taken < g.nr;
 		c->job.counts->rows += taken;
@@ -198,11 +226,13 @@ static int encode_until(struct cutting *c, uint64_t until)
 	struct push_rows ready = { 0 };
 	int err = push_rows_take(&c->rows, until, &ready);
 
+	c->flushes++;
+	c->last = (struct push_row){ .segment = UINT32_MAX };
 	for (size_t i = 0, n; i < ready.nr && !err; i += n) {
 		for (n = 1; i + n < ready.nr; n++)
 			if (!push_rows_same_profile(&ready.v[i], &ready.v[i + n]))
 				break;
-		err = encode_profile(c, &ready.v[i], n);
+		err = encode_profile(c, &ready.v[i], n, c->until);
 	}
 	push_rows_release(&ready);
 	if (until > c->until)
@@ -254,13 +284,19 @@ static uint64_t weight_of_each(struct cutting *c, uint64_t weight)
 	return weight;
 }
 
-static uint32_t process_of(const struct report_sample *s)
+/* A process that has executed its program again is still the same one to a receiver. */
+static int find_process(struct cutting *c, const struct report_sample *s, uint32_t *id)
 {
-	if (s->process && s->process->flags & PROCESS_KTHREAD)
-		return PUSH_KERNEL;
-	if (!s->process && s->thread && !s->thread->tid)
-		return PUSH_KERNEL;
-	return s->process ? s->process->id : 0;
+	bool is_idle = !s->process && s->thread && !s->thread->tid;
+
+	*id = is_idle ? PUSH_KERNEL : 0;
+	if (!s->process)
+		return 0;
+	if (s->process->flags & PROCESS_KTHREAD) {
+		*id = PUSH_KERNEL;
+		return 0;
+	}
+	return push_processes_find(&c->processes, s->segment, s->process, id);
 }
 
 static int add_loss(struct cutting *c)
@@ -292,12 +328,13 @@ static int take_sample(void *ctx, const struct report_sample *s)
 {
 	struct cutting *c = ctx;
 	const struct push_type *type = push_types_of(&c->job.types, s->event);
-	struct push_row row = { .segment = s->segment, .process = process_of(s),
+	struct push_row row = { .segment = s->segment,
 				.event = s->event, .kstack = s->rec->kstack,
 				.ustack = s->rec->ustack, .end = s->rec->end, .count = 1,
 				.weight = s->weight };
 	int err = add_losses(c, s->real_ns);
 
+	err = err ? err : find_process(c, s, &row.process);
 	if (err)
 		return err;
 	c->job.counts->samples++;
@@ -361,6 +398,7 @@ int push_encode(struct report *rep, const struct push_encode_opts *opts, push_bo
 	if (c.enc)
 		c.encoder->end(c.enc);
 	push_rows_release(&c.rows);
+	push_processes_release(&c.processes);
 	push_types_release(&c.job.types);
 	return err;
 }
