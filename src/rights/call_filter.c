@@ -52,6 +52,13 @@ static const char *const of_a_server[] = {
 	"setsockopt", "getsockopt", "getsockname", "getpeername", "sendfile", "sendfile64", NULL
 };
 
+/* A sender makes connections, and asks resolver and kernel for addresses. It does not listen. */
+static const char *const of_a_client[] = {
+	"socket", "connect", "bind", "sendto", "sendmmsg", "recvmmsg", "setsockopt", "getsockopt",
+	"getsockname", "getpeername", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
+	"epoll_pwait2", NULL
+};
+
 /* No parser makes these. Whoever makes them has taken it over. */
 static const char *const deadly[] = {
 	/* other programs and processes */
@@ -112,6 +119,7 @@ static const struct narrow_call {
 	{ REPORT, "ioctl", 1, UINT32_MAX, TCGETS },
 	{ REPORT, "ioctl", 1, UINT32_MAX, TIOCGWINSZ },
 	{ REPORT, "ioctl", 1, UINT32_MAX, FIONREAD },
+	{ REPORT, "ioctl", 1, UINT32_MAX, FIONBIO },
 	/* How a terminal passes on what is typed. TIOCSTI, which types, does not pass. */
 	{ REPORT, "ioctl", 1, UINT32_MAX, TCSETS },
 	{ REPORT, "ioctl", 1, UINT32_MAX, TCSETSW },
@@ -147,7 +155,8 @@ static int add_deadly(scmp_filter_ctx ctx, const struct sandbox_rules *rules)
 	for (const char *const *n = deadly; *n && !err; n++) {
 		const char *one[] = { *n, NULL };
 
-		if (!rules->serves || !has_name(of_a_server, *n))
+		if (!(rules->serves && has_name(of_a_server, *n)) &&
+		    !(rules->connects && has_name(of_a_client, *n)))
 			err = add_names(ctx, SCMP_ACT_KILL_PROCESS, one);
 	}
 	return err;
@@ -182,6 +191,14 @@ static int add_pairs(scmp_filter_ctx ctx)
 				SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
 }
 
+/* Code of a library is mapped from its file. None is made in memory: files cannot be written. */
+static int add_libraries(scmp_filter_ctx ctx)
+{
+	return seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+				SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_WRITE | PROT_EXEC, PROT_EXEC),
+				SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, 0));
+}
+
 /* fork(), without any new namespace. */
 static int add_forks(scmp_filter_ctx ctx)
 {
@@ -210,11 +227,15 @@ static int fill(scmp_filter_ctx ctx, const struct sandbox_rules *rules)
 		err = add_deadly(ctx, rules);
 	if (!err && rules->serves)
 		err = add_names(ctx, SCMP_ACT_ALLOW, of_a_server);
+	if (!err && rules->connects)
+		err = add_names(ctx, SCMP_ACT_ALLOW, of_a_client);
+	if (!err && rules->connects)
+		err = add_libraries(ctx);
 	if (!err && rules->forks)
 		err = add_forks(ctx);
 	if (!err)
 		err = add_narrow_calls(ctx, kind);
-	if (!err && rules->asks_helpers)
+	if (!err && (rules->asks_helpers || rules->connects))
 		err = add_pairs(ctx);
 	return err ? err : add_own_signals(ctx);
 }

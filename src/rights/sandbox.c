@@ -46,6 +46,8 @@ unsigned sandbox_parts_of(const struct sandbox_rules *rules)
 		return SANDBOX_RIGHTS;
 	if (rules->sees_processes)
 		return all & ~(unsigned)(SANDBOX_NETWORK | SANDBOX_SCOPE);
+	if (rules->connects)
+		return (all & ~(unsigned)SANDBOX_NETWORK) | SANDBOX_WRITES;
 	if (rules->kind == SANDBOX_WORKER || rules->opens_nothing)
 		return all | SANDBOX_FILES;
 	return all | SANDBOX_WRITES;

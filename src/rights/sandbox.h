@@ -83,6 +83,11 @@ struct sandbox_rules {
 	bool asks_helpers;
 	/* SANDBOX_REPORT: it answers connections to a socket that listens already. */
 	bool serves;
+	/*
+	 * SANDBOX_REPORT: it connects to others, and loads libraries that name resolution wants.
+	 * It opens files for reading.
+	 */
+	bool connects;
 	/* SANDBOX_REPORT: it starts processes that are as shut in as itself. */
 	bool forks;
 	uint64_t kept;			/* CAP_BIT()s of capabilities that it keeps; usually 0 */
