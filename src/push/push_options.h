@@ -53,6 +53,7 @@ struct push_options {
 	bool no_gzip;			/* bodies are not compressed */
 	bool rebase_time;		/* times are moved so that the trace ends now */
 	bool no_wait;			/* one attempt at each body: the caller tries again */
+	bool dry_run;			/* for push_dry_run() alone: no secrets, no libcurl */
 };
 
 #define PUSH_OPTS_MAX 24

@@ -14,7 +14,7 @@
  *
  *	failure at 0.0 s	wait 0.5 .. 1 s
  *	failure at 0.8 s	wait 1 .. 2 s
- *	failure at 2.4 s	Retry-After 30 s: PUSH_RETRY_NEVER, because 32.4 s is later than 10 s
+ *	failure at 2.4 s	Retry-After 30 s: PUSH_RETRY_NEVER: 32.4 s is later than 10 s
  *
  * Source: the OTLP specification, "OTLP/HTTP Throttling" and "OTLP/HTTP Connection".
  */

@@ -11,26 +11,26 @@
 
 static const struct {
 	const char *name, *layout;
-} speeches[] = {
-	[SPEECH_OTLP] = { "otlp", "OTLP profiles v1.10" },
-	[SPEECH_PYROSCOPE] = { "pyroscope", "Pyroscope push.v1" },
-	[SPEECH_INGEST] = { "ingest", "Pyroscope /ingest, pprof" },
+} protocols[] = {
+	[PUSH_OTLP] = { "otlp", "OTLP profiles v1.10" },
+	[PUSH_PYROSCOPE] = { "pyroscope", "Pyroscope push.v1" },
+	[PUSH_INGEST] = { "ingest", "Pyroscope /ingest, pprof" },
 };
 
-const char *push_speech_name(enum push_speech speech)
+const char *push_protocol_name(enum push_protocol protocol)
 {
-	return speeches[speech].name;
+	return protocols[protocol].name;
 }
 
-const char *push_speech_layout(enum push_speech speech)
+const char *push_protocol_layout(enum push_protocol protocol)
 {
-	return speeches[speech].layout;
+	return protocols[protocol].layout;
 }
 
-static int find_speech(const char *name, size_t len)
+static int find_protocol(const char *name, size_t len)
 {
-	for (size_t i = 0; i < sizeof(speeches) / sizeof(speeches[0]); i++)
-		if (strlen(speeches[i].name) == len && !strncmp(speeches[i].name, name, len))
+	for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++)
+		if (strlen(protocols[i].name) == len && !strncmp(protocols[i].name, name, len))
 			return (int)i;
 	return -1;
 }
@@ -90,32 +90,32 @@ static bool is_loopback(const char *authority, size_t len)
 }
 
 /* Splits "otlp+https" at the plus; false: it is no scheme of ours. */
-static bool read_scheme(const char *scheme, size_t len, int *speech, bool *is_tls)
+static bool read_scheme(const char *scheme, size_t len, int *of_url, bool *is_tls)
 {
 	const char *plus = memchr(scheme, '+', len);
 	const char *rest = plus ? plus + 1 : scheme;
 	size_t left = len - (size_t)(rest - scheme);
 
-	*speech = plus ? find_speech(scheme, (size_t)(plus - scheme)) : -1;
+	*of_url = plus ? find_protocol(scheme, (size_t)(plus - scheme)) : -1;
 	*is_tls = left == 5 && !strncasecmp(rest, "https", 5);
 	return (*is_tls || (left == 4 && !strncasecmp(rest, "http", 4))) &&
-	       (!plus || *speech >= 0);
+	       (!plus || *of_url >= 0);
 }
 
 /* Pyroscope's two ways have one kind of URL, so --protocol ingest goes with pyroscope+http. */
-static int choose_speech(const char *what, int of_url, const char *protocol, struct push_url *u)
+static int choose_protocol(const char *what, int of_url, const char *protocol, struct push_url *u)
 {
-	int asked = protocol ? find_speech(protocol, strlen(protocol)) : -1;
+	int asked = protocol ? find_protocol(protocol, strlen(protocol)) : -1;
 
 	if (protocol && asked < 0)
 		return fail_why(-EINVAL, "--protocol %s: probee speaks otlp, pyroscope and ingest",
 				protocol);
 	if (asked >= 0 && of_url >= 0 && asked != of_url &&
-	    (asked == SPEECH_OTLP || of_url == SPEECH_OTLP))
+	    (asked == PUSH_OTLP || of_url == PUSH_OTLP))
 		return fail_why(-EINVAL, "%s says %s, and --protocol says %s", what,
-				speeches[of_url].name, protocol);
-	u->speech = asked >= 0 ? (enum push_speech)asked
-			       : of_url >= 0 ? (enum push_speech)of_url : SPEECH_OTLP;
+				protocols[of_url].name, protocol);
+	u->protocol = asked >= 0 ? (enum push_protocol)asked
+			       : of_url >= 0 ? (enum push_protocol)of_url : PUSH_OTLP;
 	return 0;
 }
 
@@ -138,11 +138,11 @@ int push_url_parse(const char *what, const char *text, const char *protocol, str
 	const char *colon = strstr(text, "://"), *host = colon ? colon + 3 : NULL;
 	size_t host_len = host ? strcspn(host, "/?#") : 0, path_len;
 	const char *path = host ? host + host_len : NULL;
-	int speech, n;
+	int of_url, n;
 
-	*u = (struct push_url){ .speech = SPEECH_OTLP };
+	*u = (struct push_url){ .protocol = PUSH_OTLP };
 	if (!host || strlen(text) >= PUSH_URL_MAX - 16 ||
-	    !read_scheme(text, (size_t)(colon - text), &speech, &u->is_tls))
+	    !read_scheme(text, (size_t)(colon - text), &of_url, &u->is_tls))
 		return bad_url(what, text);
 	/* The message does not show it. */
 	if (memchr(host, '@', host_len))
@@ -159,22 +159,23 @@ int push_url_parse(const char *what, const char *text, const char *protocol, str
 	if (n < 0 || (size_t)n >= sizeof(u->base))
 		return bad_url(what, text);
 	u->is_loopback = is_loopback(host, host_len);
-	if (choose_speech(what, speech, protocol, u))
+	if (choose_protocol(what, of_url, protocol, u))
 		return -EINVAL;
-	u->is_exact = u->speech == SPEECH_OTLP && ends_in(path, path_len, "/profiles");
+	u->is_exact = u->protocol == PUSH_OTLP && ends_in(path, path_len, "/profiles");
 	return 0;
 }
 
 int push_url_with_path(const struct push_url *u, const char *path, char *buf, size_t size)
 {
-	bool has_query = strchr(path, '?');
+	const char *query = u->query;
+	bool joins;
 	int n;
 
 	if (*path != '/' || path[1] == '/' || !is_url_text(path) || strchr(path, '#'))
 		return -EINVAL;
 	if (u->is_exact)
 		path = "";
-	n = snprintf(buf, size, "%s%s%s%s", u->base, path, has_query && *path && *u->query ? "&" : "",
-		     has_query && *path && *u->query ? u->query + 1 : u->query);
+	joins = *query && strchr(path, '?');
+	n = snprintf(buf, size, "%s%s%s%s", u->base, path, joins ? "&" : "", query + joins);
 	return n >= 0 && (size_t)n < size ? 0 : -ENOSPC;
 }

@@ -20,12 +20,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "src/push/push_encode.h"
+
 #define PUSH_URL_MAX 2048		/* octets of a URL, with the NUL; and of a path behind it */
 
-enum push_speech { SPEECH_OTLP, SPEECH_PYROSCOPE, SPEECH_INGEST };
-
 struct push_url {
-	enum push_speech speech;
+	enum push_protocol protocol;
 	bool is_tls, is_exact;
 	bool is_loopback;		/* nothing is sent through a network */
 	char base[PUSH_URL_MAX];	/* "https://host:4318/prefix", without a / at its end */
@@ -39,9 +39,9 @@ struct push_url {
 int push_url_parse(const char *what, const char *text, const char *protocol, struct push_url *u);
 
 /* "otlp": what --protocol calls it. */
-const char *push_speech_name(enum push_speech speech);
+const char *push_protocol_name(enum push_protocol protocol);
 /* The same for people, with its version: "OTLP profiles v1.10". */
-const char *push_speech_layout(enum push_speech speech);
+const char *push_protocol_layout(enum push_protocol protocol);
 
 /*
  * The address for a request: path begins with / and may have a query. 0; -EINVAL: the path has

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is to be done, from the options, the environment and the files that they name.
+ *
+ *	push_settings_read(&options, getenv_fn, &s)	nothing secret
+ *	push_settings_hide()		in a process that reads foreign bytes: overwrites what the
+ *					environment has of secrets
+ *	push_settings_read_headers(&options, getenv_fn, &s)	may be secret
+ *	push_settings_release(&s)	overwrites secrets
+ *
+ * Of the options and the variables of OTLP (push_options.h) an option counts first, then the
+ * variable for profiles, then the one for all. An empty variable is none. Headers of all sources go
+ * together; of two with the same name that of the option counts, then that of a file.
+ *
+ * Source: the specification of the OTLP exporter, "Configuration Options" and "Specifying headers
+ * via environment variables".
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/push/push_encode.h"
+#include "src/push/push_url.h"
+
+struct push_options;
+
+#define PUSH_HEADERS_MAX 64
+#define PUSH_HEADER_MAX 8192		/* octets of one */
+#define PUSH_SECRET_MAX 65536		/* octets of a file with secrets */
+
+struct push_settings {
+	struct push_url url;
+	char *headers[PUSH_HEADERS_MAX];	/* "Name: value" */
+	size_t nr_headers;
+	const char *ca_file, *cert_file, *key_file;	/* borrowed */
+	uint64_t timeout_ns;
+	uint64_t give_up_ns;		/* 0: no second attempt */
+	bool no_gzip, rebase_time;
+	struct push_label labels[PUSH_MAX_LABELS];	/* names are owned, values are within */
+	size_t nr_labels;
+};
+
+typedef const char *(*push_getenv_fn)(const char *name);
+
+/* 0 or -errno, explained. get: NULL for getenv(3). *s must be released in any case. */
+int push_settings_read(const struct push_options *o, push_getenv_fn get, struct push_settings *s);
+int push_settings_read_headers(const struct push_options *o, push_getenv_fn get,
+			       struct push_settings *s);
+void push_settings_hide(void);
+void push_settings_release(struct push_settings *s);
+
+/*
+ * Adds "name: value" in place of an earlier one. what: where it is from, for messages, which never
+ * show the value. 0, -EINVAL or -ENOMEM, explained.
+ */
+int push_headers_add(struct push_settings *s, const char *what, const char *name, size_t name_len,
+		     const char *value, size_t value_len);
+/* The same of "k=v,k2=v2" with %XX in the values: OTEL_EXPORTER_OTLP_HEADERS. */
+int push_headers_of_variable(struct push_settings *s, const char *what, const char *text);
+/* The same of lines "k=v" or "k: v"; empty ones and those that begin with # are passed over. */
+int push_headers_of_lines(struct push_settings *s, const char *what, const char *text);
