@@ -160,7 +160,7 @@ $(OUT)/bpf/flags:
 REPORT_HEADERS := stdio.h:libc6-dev zstd.h:libzstd-dev zlib.h:zlib1g-dev pcre2.h:libpcre2-dev seccomp.h:libseccomp-dev cap-ng.h:libcap-ng-dev
 CAPTURE_HEADERS := bpf/libbpf.h:libbpf-dev libelf.h:libelf-dev elfutils/libdwfl.h:libdw-dev \
 	libiberty/demangle.h:libiberty-dev lzma.h:liblzma-dev curses.h:libncurses-dev microhttpd.h:libmicrohttpd-dev \
-	protobuf-c/protobuf-c.h:libprotobuf-c-dev
+	curl/curl.h:libcurl4-openssl-dev protobuf-c/protobuf-c.h:libprotobuf-c-dev
 CHECK_HEADERS := cmocka.h:libcmocka-dev
 has_include = printf '\#if !__has_include(<%s>)\n@%s\n\#endif\n' $(subst :, ,$(1));
 

@@ -407,7 +407,23 @@ CAPTURE_SRCS := \
 	src/serve/serve.c \
 	src/serve/served.c \
 	src/serve/shared_text.c \
+	src/push/curl_library.c \
 	src/push/otlp_order.c \
+	src/push/push.c \
+	src/push/push_answer.c \
+	src/push/push_headers.c \
+	src/push/push_make.c \
+	src/push/push_options.c \
+	src/push/push_pipe.c \
+	src/push/push_progress_file.c \
+	src/push/push_reader.c \
+	src/push/push_result.c \
+	src/push/push_retry.c \
+	src/push/push_secret.c \
+	src/push/push_sender.c \
+	src/push/push_settings.c \
+	src/push/push_target.c \
+	src/push/push_url.c \
 	src/push/otlp_request.c \
 	src/push/otlp_tables.c \
 	src/push/push_encode.c \
@@ -475,6 +491,7 @@ CAPTURE_MAIN_SRCS := \
 	src/commands/live_command.c \
 	src/commands/cmd_serve.c \
 	src/commands/serve_options.c \
+	src/commands/cmd_push.c \
 	src/commands/top_server.c \
 	src/commands/cmd_top.c \
 	src/commands/cmd_tui.c \

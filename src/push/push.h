@@ -75,25 +75,24 @@ struct push_amount {
 
 struct push_result {
 	enum push_outcome outcome;
-	uint64_t retry_after_ns;	/* PUSH_LATER: come back after so long; the receiver's wish */
+	uint64_t retry_after_ns;	/* PUSH_LATER: what the receiver asked for; 0: nothing */
 	struct push_amount delivered;	/* taken, whole or in part */
 	struct push_amount refused;	/* for good: 400, 413, ... */
 	struct push_amount skipped;	/* settled by an earlier call */
-	uint64_t lost;			/* samples that the recording lost; in what was delivered */
+	uint64_t lost;			/* by the recording, as what was delivered says */
 	uint64_t partial;		/* bodies that were taken in part: never sent again */
 	uint64_t rejected_profiles;	/* in those, as the receiver says */
-	uint64_t requests, failures;	/* attempts, and those that were answered by a later one */
-	uint64_t left_out;		/* what the encoder could not send, see push_encode.h */
+	uint64_t requests, failures;	/* attempts, and those that ended in "again" */
 	unsigned status;		/* of the last answer; 0: there was none */
 	char why[256];			/* the last thing that went wrong, escaped; "" */
 };
 
-/* How far a trace is sent. All zero is the beginning. What a caller keeps on disk: three numbers. */
+/* How far a trace is sent. All zero is the beginning. A caller keeps the three numbers on disk. */
 struct push_progress {
-	uint64_t settled;		/* bodies that are delivered or refused for good */
-	uint64_t mark;			/* of the last of them: tells whether the bodies are the same */
+	uint64_t settled;		/* bodies that are delivered, or refused for good */
+	uint64_t mark;			/* of the last of them, by which it is known again */
 	uint64_t rebased_to_ns;		/* with rebase_time: where the trace ends; 0: now */
-	/* After each body that is settled. Not 0 ends the call, which returns it. NULL: not called */
+	/* After each of them. Not 0 ends the call, which returns it. NULL: it is not called. */
 	int (*keep)(void *ctx, const struct push_progress *p);
 	/* Asked at least every 0.2 s: whether to end soon. NULL: never. */
 	bool (*stop)(void *ctx);

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/push/push.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/trace/crc32c.h"
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/base/plural.h"
+#include "src/push/push_pipe.h"
+#include "src/push/push_target.h"
+
+enum { LOOK_MS = 200, SAID_MAX = 3 };
+
+static const struct push_retry_policy usual = { .first_ns = NSEC_PER_SEC,
+						.most_ns = 30 * NSEC_PER_SEC };
+
+/* One call of push_trace(). */
+struct run {
+	struct push_target *t;
+	struct push_progress *progress;
+	struct push_result *result;
+	struct push_pipe pipe;
+	struct push_stop stop;
+	uint64_t settled;		/* by earlier calls */
+	unsigned said;			/* bodies that a line was printed for */
+	bool is_away;			/* the receiver is away, and that was said */
+};
+
+static void amount_add(struct push_amount *a, const struct push_body *b)
+{
+	a->bodies++;
+	a->profiles += b->profiles;
+	a->samples += b->samples;
+	a->bytes += b->len;
+	a->raw_bytes += b->raw_len;
+}
+
+/* Tells bodies apart well enough to notice that they are others than before. */
+static uint64_t mark_of(const struct push_body *b)
+{
+	uint32_t path = crc32c(b->path, strlen(b->path));
+
+	return (uint64_t)crc32c(b->bytes, b->len) << 32 | (path ^ (uint32_t)b->len);
+}
+
+/* ---- waiting ---- */
+
+static bool is_stopped(const struct run *r)
+{
+	return r->stop.fn && r->stop.fn(r->stop.ctx);
+}
+
+/* False: stop() said so. */
+static bool wait_for(const struct run *r, uint64_t ns)
+{
+	uint64_t until = now_ns() + ns, now;
+
+	while ((now = now_ns()) < until) {
+		uint64_t ms = (until - now) / NSEC_PER_MSEC + 1;
+
+		if (is_stopped(r))
+			return false;
+		poll(NULL, 0, ms < LOOK_MS ? (int)ms : LOOK_MS);
+	}
+	return true;
+}
+
+/* ---- what is said on the way ---- */
+
+static void say(struct run *r, const struct push_body *b, const char *what,
+		const struct push_answer *a)
+{
+	char about[200];
+
+	push_answer_line(about, sizeof(about), b->what, strlen(b->what));
+	if (r->said++ < SAID_MAX)
+		note("%s: %s %s%s", about, what, r->result->why,
+		     a->is_too_large ? ". Try: --body-size 500K" : "");
+	else if (r->said == SAID_MAX + 1)
+		note("there are more; the last line has their number");
+}
+
+static void say_away(struct run *r, uint64_t wait_ns)
+{
+	if (!r->is_away)
+		note("%s: %s; trying again for %llu s", r->t->address, r->result->why,
+		     r->t->settings.give_up_ns / NSEC_PER_SEC);
+	else
+		note_verbose("%s; waiting %llu ms", r->result->why,
+			     wait_ns / NSEC_PER_MSEC);
+	r->is_away = true;
+}
+
+/* "429: too many": what the receiver said, or what went wrong on the way to it. */
+static void keep_why(struct push_result *result, const struct push_answer *a)
+{
+	result->status = a->status;
+	if (a->status && (a->verdict != PUSH_TAKEN || a->is_partial))
+		snprintf(result->why, sizeof(result->why), "it answers %u%s%.230s", a->status,
+			 a->why[0] ? ": " : "", a->why);
+	else if (a->verdict != PUSH_TAKEN)
+		snprintf(result->why, sizeof(result->why), "%s", a->why);
+}
+
+/* ---- one body ---- */
+
+static void settle(struct run *r, const struct push_body *b, const struct push_answer *a)
+{
+	struct push_result *result = r->result;
+	struct push_retry_policy policy = usual;
+
+	if (a->verdict == PUSH_TAKEN) {
+		amount_add(&result->delivered, b);
+		result->lost += b->lost;
+		result->partial += a->is_partial && a->rejected;
+		result->rejected_profiles += a->rejected;
+		if (a->is_partial)
+			say(r, b, a->rejected ? "taken in part," : "taken,", a);
+	} else {
+		amount_add(&result->refused, b);
+		say(r, b, "refused,", a);
+	}
+	policy.give_up_ns = r->t->settings.give_up_ns;
+	push_retry_begin(&r->t->retry, &policy, now_ns());
+	if (r->is_away)
+		note("%s is there again", r->t->address);
+	r->is_away = false;
+}
+
+/* After an answer that says to come again. True: do so; false: the call ends. */
+static bool come_again(struct run *r, const struct push_answer *a)
+{
+	uint64_t wait = push_retry_wait(&r->t->retry, now_ns(), a->wish_ns);
+
+	r->result->failures++;
+	r->result->retry_after_ns = a->wish_ns;
+	if (wait == PUSH_RETRY_NEVER) {
+		r->result->outcome = PUSH_LATER;
+		return false;
+	}
+	say_away(r, wait);
+	if (wait_for(r, wait))
+		return true;
+	r->result->outcome = PUSH_STOPPED;
+	return false;
+}
+
+/* 1: it is settled. 0: the call ends, and the result says why. -errno. */
+static int deliver(struct run *r, const struct push_body *b)
+{
+	struct push_answer a;
+
+	for (;;) {
+		int err = push_sender_send(r->t->sender, b, &r->stop, &a);
+
+		if (err == -ECANCELED) {
+			r->result->outcome = PUSH_STOPPED;
+			return 0;
+		}
+		if (err)
+			return fail(err, "send %s", b->path);
+		r->result->requests++;
+		keep_why(r->result, &a);
+		if (a.verdict == PUSH_NOT_HERE) {
+			r->result->outcome = PUSH_BLOCKED;
+			return 0;
+		}
+		if (a.verdict != PUSH_AGAIN) {
+			settle(r, b, &a);
+			return 1;
+		}
+		if (!come_again(r, &a))
+			return 0;
+	}
+}
+
+/* ---- all bodies ---- */
+
+static int is_other(const struct run *r, const char *name)
+{
+	return fail_why(-ESTALE, "%s was sent in part, up to body %" PRIu64 ", but as another "
+			"trace or with other options", name, r->settled);
+}
+
+/* A body that an earlier call has settled. */
+static int skip(struct run *r, const struct push_body *b, const char *name)
+{
+	amount_add(&r->result->skipped, b);
+	return r->result->skipped.bodies < r->settled || r->progress->mark == mark_of(b)
+		       ? 0 : is_other(r, name);
+}
+
+/* 1: go on. 0: the call ends. -errno, or what keep() returned. */
+static int send_one(struct run *r, const char *name)
+{
+	const struct push_body *b = &r->pipe.body;
+	struct push_progress *p = r->progress;
+	int err;
+
+	if (r->result->skipped.bodies < r->settled)
+		return skip(r, b, name) ?: 1;
+	err = deliver(r, b);
+	if (err <= 0)
+		return err;
+	p->settled++;
+	p->mark = mark_of(b);
+	err = p->keep ? p->keep(p->ctx, p) : 0;
+	return err ? err : 1;
+}
+
+static int pipe_error(int err, const char *name)
+{
+	if (err == -EPIPE)
+		return fail_why(err, "%s: the process that reads it has died", name);
+	return fail(err, "%s: from the process that reads it", name);
+}
+
+/* Until the end, or until somebody has had enough. */
+static int send_all(struct run *r, const char *name)
+{
+	int n, go_on = 1;
+
+	while (go_on == 1 && (n = push_pipe_next(&r->pipe)) > 0)
+		go_on = send_one(r, name);
+	if (go_on <= 0)
+		return go_on;
+	if (n == -ECANCELED) {
+		r->result->outcome = PUSH_STOPPED;
+		return 0;
+	}
+	if (n < 0)
+		return pipe_error(n, name);
+	if (!r->pipe.result && r->result->skipped.bodies < r->settled)
+		return is_other(r, name);
+	return r->pipe.result > 0 ? pipe_error(-EPROTO, name) : r->pipe.result;
+}
+
+static int begin(struct run *r, int fd, const char *name, uint64_t rebase_to_ns)
+{
+	struct push_request q = { .fd = fd, .rebase_to_ns = rebase_to_ns };
+	struct push_retry_policy policy = usual;
+
+	snprintf(q.name, sizeof(q.name), "%s", name);
+	r->pipe.fd = push_reader_begin(&r->t->reader, &q);
+	policy.give_up_ns = r->t->settings.give_up_ns;
+	push_retry_begin(&r->t->retry, &policy, now_ns());
+	return r->pipe.fd < 0 ? r->pipe.fd : 0;
+}
+
+static void end(struct run *r)
+{
+	push_pipe_release(&r->pipe);
+	if (r->pipe.fd >= 0)
+		close(r->pipe.fd);
+}
+
+int push_trace(struct push_target *t, int fd, const char *name, struct push_progress *progress,
+	       struct push_result *result)
+{
+	struct push_progress none = { .settled = 0 };
+	struct push_progress *p = progress ? progress : &none;
+	struct run r = {
+		.t = t, .progress = p, .result = result, .settled = p->settled,
+		.stop = { p->stop, p->ctx },
+		.pipe = { .fd = -1, .stop = p->stop, .ctx = p->ctx },
+	};
+	int err;
+
+	*result = (struct push_result){ .outcome = PUSH_DONE };
+	if (t->settings.rebase_time && !p->rebased_to_ns)
+		p->rebased_to_ns = clock_ns(CLOCK_REALTIME);
+	err = begin(&r, fd, name, t->settings.rebase_time ? p->rebased_to_ns : 0);
+	if (!err)
+		err = send_all(&r, name);
+	end(&r);
+	return err;
+}
+
+int push_dry_run(struct push_target *t, int fd, const char *name,
+		 int (*show)(void *ctx, const struct push_body *b), void *ctx,
+		 struct push_result *result)
+{
+	struct push_progress none = { .settled = 0 };
+	struct run r = { .t = t, .progress = &none, .result = result, .pipe = { .fd = -1 } };
+	bool is_rebased = t->settings.rebase_time;
+	int err, n = 0;
+
+	*result = (struct push_result){ .outcome = PUSH_DONE };
+	err = begin(&r, fd, name, is_rebased ? clock_ns(CLOCK_REALTIME) : 0);
+	while (!err && (n = push_pipe_next(&r.pipe)) > 0) {
+		amount_add(&result->delivered, &r.pipe.body);
+		result->lost += r.pipe.body.lost;
+		err = show(ctx, &r.pipe.body);
+	}
+	if (!err && n < 0)
+		err = pipe_error(n, name);
+	else if (!err)
+		err = r.pipe.result > 0 ? pipe_error(-EPROTO, name) : r.pipe.result;
+	end(&r);
+	return err;
+}

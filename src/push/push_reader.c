@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/push/push_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/fail.h"
+#include "src/base/helper_process.h"
+#include "src/push/push_pipe.h"
+#include "src/push/push_settings.h"
+#include "src/rights/capabilities.h"
+#include "src/rights/sandbox.h"
+
+enum {
+	SOCKET = 3, SAID,		/* descriptors of the process that forks: helper_fork() */
+	TRACE = 3, PIPE, CHILD_SAID,	/* of one that reads */
+	PIPE_BYTES = 1 << 20,
+};
+
+/* Two descriptors with a message, or room for them. */
+union two_fds {
+	struct cmsghdr head;
+	char space[CMSG_SPACE(2 * sizeof(int))];
+};
+
+/* ---- the process that reads one trace ---- */
+
+static int put_body(void *ctx, const struct push_body *b)
+{
+	(void)ctx;
+	return push_pipe_put(PIPE, b);
+}
+
+__attribute__((noreturn)) static void read_trace(const struct push_reader_how *how,
+						 struct push_request *q)
+{
+	const struct sandbox_rules rules = { .kind = SANDBOX_REPORT, .opens_nothing = true };
+	struct push_counts counts = { .bodies = 0 };
+	int err;
+
+	dup2(CHILD_SAID, STDERR_FILENO);
+	close(CHILD_SAID);
+	tzset();
+	if (sandbox_enter(&rules) < 0)
+		_exit(1);
+	q->fd = TRACE;
+	err = how->make(q, &how->opts, put_body, NULL, &counts);
+	if (err && err != -EPIPE)
+		fail_if_silent(err, "send %s", q->name);
+	push_pipe_end(PIPE, err, &counts);
+	_exit(0);
+}
+
+/* ---- the process that forks ---- */
+
+/* The number of descriptors that came, at most two. */
+static int take_fds(struct msghdr *msg, int fds[2])
+{
+	int nr = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		size_t len = c->cmsg_len - CMSG_LEN(0);
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		nr = (int)(len / sizeof(int));
+		memcpy(fds, CMSG_DATA(c), sizeof(int) * (size_t)(nr > 2 ? 2 : nr));
+	}
+	return nr;
+}
+
+static void end_child(pid_t *pid)
+{
+	if (*pid <= 0)
+		return;
+	kill(*pid, SIGKILL);
+	waitpid(*pid, NULL, 0);
+	*pid = 0;
+}
+
+/* The sender ends this process by closing its socket, and asks for the next trace by a message. */
+__attribute__((noreturn)) static void fork_readers(const struct push_reader_how *how)
+{
+	struct push_request q;
+	union two_fds control;
+	pid_t child = 0;
+	int fds[2];
+
+	for (;;) {
+		struct iovec iov = { &q, sizeof(q) };
+		struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+				      .msg_controllen = sizeof(control) };
+		ssize_t n = recvmsg(SOCKET, &msg, MSG_CMSG_CLOEXEC);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		end_child(&child);
+		if (n != sizeof(q) || take_fds(&msg, fds) != 2)
+			_exit(0);
+		q.name[sizeof(q.name) - 1] = 0;
+		child = helper_fork((int[]){ fds[0], fds[1], SAID }, 3);
+		if (!child)
+			read_trace(how, &q);
+		close(fds[0]);
+		close(fds[1]);
+	}
+}
+
+/*
+ * A signal from the terminal reaches all processes of the group; the sender says when it is over.
+ * The environment may hold secrets, of which this process and its children need none.
+ */
+__attribute__((noreturn)) static void begin(const struct push_reader_how *how)
+{
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	prctl(PR_SET_NAME, "probee-reader");
+	push_settings_hide();
+	if (rights_drop_all() < 0)
+		_exit(1);
+	fork_readers(how);
+}
+
+int push_reader_start(struct push_reader *r, const struct push_reader_how *how)
+{
+	int ends[2], said;
+
+	*r = (struct push_reader){ .sock = -1 };
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return fail(-errno, "start a process that reads traces");
+	said = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	r->pid = helper_fork((int[]){ ends[1], said }, 2);
+	if (!r->pid)
+		begin(how);
+	close(said);
+	close(ends[1]);
+	r->sock = ends[0];
+	if (r->pid > 0)
+		return 0;
+	close(r->sock);
+	return fail((int)r->pid, "start a process that reads traces");
+}
+
+/* ---- the sender ---- */
+
+static int ask(struct push_reader *r, const struct push_request *q, int pipe_fd)
+{
+	struct iovec iov = { (void *)q, sizeof(*q) };
+	union two_fds control = { .space = { 0 } };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+			      .msg_controllen = sizeof(control.space) };
+
+	control.head.cmsg_level = SOL_SOCKET;
+	control.head.cmsg_type = SCM_RIGHTS;
+	control.head.cmsg_len = CMSG_LEN(2 * sizeof(int));
+	memcpy(CMSG_DATA(&control.head), (int[]){ q->fd, pipe_fd }, 2 * sizeof(int));
+	return sendmsg(r->sock, &msg, MSG_NOSIGNAL) == sizeof(*q) ? 0 : -errno;
+}
+
+int push_reader_begin(struct push_reader *r, const struct push_request *q)
+{
+	int ends[2], err;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return fail(-errno, "read %s", q->name);
+	fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);	/* fewer switches; it works without */
+	err = ask(r, q, ends[1]);
+	close(ends[1]);
+	if (!err)
+		return ends[0];
+	close(ends[0]);
+	return fail(err, "read %s: the process that reads traces is gone", q->name);
+}
+
+void push_reader_end(struct push_reader *r)
+{
+	if (r->pid <= 0)
+		return;
+	close(r->sock);
+	helper_await(r->pid);
+	r->pid = 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The processes that read traces and make bodies of them.
+ *
+ * The problem. A trace may have been made to take over its reader. The process that sends has the
+ * network, and secrets in its memory; the one that reads must have neither.
+ *
+ * The idea. A process is forked before secrets are read. It does nothing but fork: for each trace a
+ * child, which gets the trace and a pipe as descriptors, gives up all rights (sandbox.h) and writes
+ * the bodies into the pipe (push_pipe.h). When the sender closes the pipe the child ends at its
+ * next body.
+ *
+ *	push_reader_start(&r, &how)		before threads, secrets and the sender's own sandbox
+ *	fd = push_reader_begin(&r, &request)	one trace at a time: an earlier child is ended
+ *	...					push_pipe_next(); close(fd)
+ *	push_reader_end(&r)
+ *
+ * What a child has to say, it prints to standard error.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/push/push_encode.h"
+
+/* One trace; both processes are the same program. */
+struct push_request {
+	int fd;				/* of the trace; stays the caller's */
+	uint64_t rebase_to_ns;		/* 0: times stay */
+	uint64_t max_body_bytes;	/* 0: that of the options */
+	char name[1024];
+};
+
+/* Makes the bodies: push_make() outside of tests. In the child; fd is to be closed. */
+typedef int (*push_make_fn)(const struct push_request *q, const struct push_encode_opts *o,
+			    push_body_fn fn, void *ctx, struct push_counts *counts);
+
+struct push_reader_how {
+	push_make_fn make;
+	struct push_encode_opts opts;	/* borrowed while it is started */
+};
+
+struct push_reader {
+	pid_t pid;			/* 0: not started */
+	int sock;
+};
+
+/* Opens the trace and encodes it: push_encode(). */
+int push_make(const struct push_request *q, const struct push_encode_opts *o, push_body_fn fn,
+	      void *ctx, struct push_counts *counts);
+
+/* 0 or -errno, explained. */
+int push_reader_start(struct push_reader *r, const struct push_reader_how *how);
+/* The end of a pipe to read from, or -errno, explained. */
+int push_reader_begin(struct push_reader *r, const struct push_request *q);
+void push_reader_end(struct push_reader *r);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sums of what was sent, and the line that says them. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/plural.h"
+#include "src/push/push.h"
+
+static void add(struct push_amount *sum, const struct push_amount *a)
+{
+	sum->bodies += a->bodies;
+	sum->profiles += a->profiles;
+	sum->samples += a->samples;
+	sum->bytes += a->bytes;
+	sum->raw_bytes += a->raw_bytes;
+}
+
+void push_result_add(struct push_result *sum, const struct push_result *r)
+{
+	/* Which outcome a caller must know of, when there are several. */
+	static const int weight[] = {
+		[PUSH_DONE] = 0, [PUSH_LATER] = 1, [PUSH_STOPPED] = 2, [PUSH_BLOCKED] = 3,
+	};
+
+	if (weight[r->outcome] > weight[sum->outcome])
+		sum->outcome = r->outcome;
+	if (r->retry_after_ns > sum->retry_after_ns)
+		sum->retry_after_ns = r->retry_after_ns;
+	add(&sum->delivered, &r->delivered);
+	add(&sum->refused, &r->refused);
+	add(&sum->skipped, &r->skipped);
+	sum->lost += r->lost;
+	sum->partial += r->partial;
+	sum->rejected_profiles += r->rejected_profiles;
+	sum->requests += r->requests;
+	sum->failures += r->failures;
+	if (r->status)
+		sum->status = r->status;
+	if (r->why[0])
+		memcpy(sum->why, r->why, sizeof(sum->why));
+}
+
+struct line {
+	char *buf;
+	size_t size, n;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct line *l, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(l->buf + l->n, l->size - l->n, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		l->n = l->n + (size_t)n < l->size ? l->n + (size_t)n : l->size - 1;
+}
+
+static void put_bytes(struct line *l, uint64_t n)
+{
+	if (n < 10000)
+		put(l, "%" PRIu64 " B", n);
+	else if (n < 10000000)
+		put(l, "%.1f kB", (double)n / 1e3);
+	else
+		put(l, "%.1f MB", (double)n / 1e6);
+}
+
+static void put_amount(struct line *l, const char *what, const struct push_amount *a)
+{
+	put(l, "%s%s %" PRIu64 " %s with %" PRIu64 " %s, %" PRIu64 " %s", l->n ? "; " : "", what,
+	    a->bodies, plural(a->bodies, "body", "bodies"), a->profiles,
+	    plural(a->profiles, "profile", "profiles"), a->samples,
+	    plural(a->samples, "sample", "samples"));
+}
+
+void push_result_text(const struct push_result *r, char *buf, size_t size)
+{
+	struct line l = { buf, size, 0 };
+
+	put_amount(&l, "delivered", &r->delivered);
+	put(&l, ", ");
+	put_bytes(&l, r->delivered.bytes);
+	if (r->delivered.raw_bytes != r->delivered.bytes) {
+		put(&l, " (");
+		put_bytes(&l, r->delivered.raw_bytes);
+		put(&l, " before compression)");
+	}
+	if (r->lost)
+		put(&l, "; it says that %" PRIu64 " %s lost", r->lost,
+		    plural(r->lost, "sample was", "samples were"));
+	if (r->partial)
+		put(&l, "; %" PRIu64 " of them only in part: %" PRIu64 " %s rejected", r->partial,
+		    r->rejected_profiles, plural(r->rejected_profiles, "profile was",
+						 "profiles were"));
+	if (r->refused.bodies)
+		put_amount(&l, "refused", &r->refused);
+	if (r->skipped.bodies)
+		put_amount(&l, "before", &r->skipped);
+	if (r->failures)
+		put(&l, "; %" PRIu64 " of %" PRIu64 " %s failed", r->failures, r->requests,
+		    plural(r->requests, "request", "requests"));
+}

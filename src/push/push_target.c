@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/push/push_target.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/rights/sandbox.h"
+
+static int start_reader(struct push_target *t, const struct push_options *o, push_make_fn make)
+{
+	const struct push_reader_how how = {
+		.make = make,
+		.opts = {
+			.protocol = t->settings.url.protocol,
+			.window_ns = o->window_ns,
+			.max_body_bytes = o->body_bytes,
+			.service = o->service,
+			.labels = t->settings.labels,
+			.nr_labels = t->settings.nr_labels,
+		},
+	};
+
+	return push_reader_start(&t->reader, &how);
+}
+
+static void seed(struct push_target *t)
+{
+	uint64_t seed = now_ns();
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
+		seed ^= (uintptr_t)t;
+	push_retry_seed(&t->retry, seed);
+}
+
+static bool has_secret(const struct push_settings *s)
+{
+	for (size_t i = 0; i < s->nr_headers; i++)
+		if (!strncasecmp(s->headers[i], "Authorization:", 14))
+			return true;
+	return false;
+}
+
+/* The reader is forked before there is any secret in this process but those of the environment. */
+int push_target_open_with(const struct push_options *o, push_make_fn make, struct push_target **tp)
+{
+	static const char *const paths[] = { "/v1development/profiles",
+					     "/push.v1.PusherService/Push", "/ingest" };
+	struct push_target *t = calloc(1, sizeof(*t));
+	int err = t ? push_settings_read(o, NULL, &t->settings) : fail(-ENOMEM, "send traces");
+
+	if (!err)
+		err = start_reader(t, o, make);
+	if (!err && !o->dry_run)
+		err = push_settings_read_headers(o, NULL, &t->settings);
+	if (!err && !o->dry_run)
+		err = push_sender_open(&t->settings, &t->sender);
+	if (err) {
+		push_target_close(t);
+		return err;
+	}
+	seed(t);
+	push_url_with_path(&t->settings.url, paths[t->settings.url.protocol], t->address,
+			   sizeof(t->address));
+	if (!t->settings.url.is_tls && !t->settings.url.is_loopback && has_secret(&t->settings))
+		note("what opens %s goes there unencrypted. Try: https", t->settings.url.base);
+	*tp = t;
+	return 0;
+}
+
+int push_target_open(const struct push_options *o, struct push_target **tp)
+{
+	return push_target_open_with(o, push_make, tp);
+}
+
+void push_target_close(struct push_target *t)
+{
+	if (!t)
+		return;
+	push_reader_end(&t->reader);
+	push_sender_close(t->sender);
+	push_settings_release(&t->settings);
+	free(t);
+}
+
+int push_target_shut_in(struct push_target *t)
+{
+	const struct sandbox_rules rules = { .kind = SANDBOX_REPORT, .connects = true };
+	int parts;
+
+	(void)t;
+	tzset();
+	parts = sandbox_enter(&rules);
+	return parts < 0 ? fail(parts, "give up rights") : 0;
+}
+
+const char *push_target_url(const struct push_target *t)
+{
+	return t->address;
+}
+
+const char *push_target_layout(const struct push_target *t)
+{
+	return push_protocol_layout(t->settings.url.protocol);
+}
