@@ -37,7 +37,8 @@ static int print_help(void)
 	     "  probee report trace.pbz --svg=x.svg     the same as a flame graph\n"
 	     "  probee doctor                           what is missing when it cannot record\n\n"
 	     "Exit codes: 0 success, 1 failure, 2 wrong command line, 3 loss under --strict,\n"
-	     "4 verify found differences, 77 this kernel or these rights cannot do it.");
+	     "4 verify found differences, 75 push has not delivered all and may try again,\n"
+	     "77 this kernel or these rights cannot do it.");
 	return EXIT_OK;
 }
 

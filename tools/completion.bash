@@ -72,7 +72,7 @@ _probee()
 	else
 		case $command in
 		help) _probee_words "$("$program" complete COMMAND "$cur")" "$cur" ;;
-		report | info | merge | export | verify | symbolize) _probee_files "$cur" .pbz ;;
+		report | info | merge | export | verify | symbolize | push) _probee_files "$cur" .pbz ;;
 		*) _probee_files "$cur" '' ;;
 		esac
 	fi

@@ -23,6 +23,7 @@ enum exit_code {
 	EXIT_USAGE = 2,		/* the command line makes no sense */
 	EXIT_LOSS = 3,		/* under --strict: samples were lost or a trace is incomplete */
 	EXIT_DIFFERENT = 4,	/* verify: libdw found other stacks */
+	EXIT_LATER = 75,	/* push: not all is delivered yet; it may be tried again */
 	EXIT_CANNOT = 77,	/* this kernel or these rights do not allow it: `probee doctor` */
 };
 
@@ -89,3 +90,4 @@ int cmd_xstack(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_tui(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
+int cmd_push(int argc, char **argv);

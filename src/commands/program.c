@@ -40,6 +40,8 @@ static const struct command record_commands[] = {
 	{ "serve", "record, and look at it in the browser meanwhile; or serve traces",
 	  "[FILE ... | -a | -p PIDS] [--listen 127.0.0.1:8000] [-o trace.pbz] [-- CMD ARGS]",
 	  cmd_serve, true },
+	{ "push", "send traces to Pyroscope or to an OpenTelemetry collector",
+	  "FILE ... [--to URL] [--label NAME=VALUE] [--rebase-time] [--dry-run]", cmd_push, false },
 	{ NULL, NULL, NULL, NULL, false },
 };
 
