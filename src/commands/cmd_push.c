@@ -223,12 +223,14 @@ static int run(struct pushing *p, int nr, char **paths)
 {
 	static const struct stop_limit limit = { .after_ns = STOP_AFTER_NS };
 	struct push_progress_file kept = { .fd = -1 };
-	int err = open_traces(p, nr, paths), code;
+	int err = push_target_open(&p->args->push, &p->target), code;
 
+	if (err == -EINVAL)
+		return EXIT_USAGE;
+	if (!err)
+		err = open_traces(p, nr, paths);
 	if (!err && p->args->progress)
 		err = push_progress_file_open(p->args->progress, &kept);
-	if (!err)
-		err = push_target_open(&p->args->push, &p->target);
 	if (!err)
 		err = stop_signals_open(&p->signals, &limit);
 	if (!err)
