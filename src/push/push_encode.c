@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -27,6 +28,7 @@
 #include "src/profile/report.h"
 #include "src/profile/state_words.h"
 #include "src/profile/weight_text.h"
+#include "src/push/push_gzip.h"
 #include "src/push/push_job.h"
 #include "src/push/push_processes.h"
 
@@ -75,6 +77,22 @@ int push_give(struct push_job *job, const struct push_body *b)
 				"of that size. Try: --from and --to for a part of it",
 				report_path(job->rep));
 	return job->fn(job->ctx, b);
+}
+
+int push_give_packed(struct push_job *job, struct push_body *b, const void *raw, size_t raw_len)
+{
+	uint8_t *packed = job->opts.no_gzip ? NULL : push_gzip(raw, raw_len, &b->len);
+	int err;
+
+	if (!packed && !job->opts.no_gzip)
+		return -ENOMEM;
+	b->is_gzip = packed;
+	b->bytes = packed ? packed : raw;
+	b->len = packed ? b->len : raw_len;
+	b->raw_len = raw_len;
+	err = push_give(job, b);
+	free(packed);
+	return err;
 }
 
 int64_t push_value(struct push_job *job, uint64_t v)

@@ -56,6 +56,7 @@ struct push_encode_opts {
 	size_t nr_labels;		/* at most PUSH_MAX_LABELS */
 	int64_t rebase_ns;		/* added to all times */
 	struct frame_style style;
+	bool no_gzip;			/* bodies are not compressed; profiles of pprof are */
 	bool without_threads;		/* thread ids and names are left out: fewer series */
 	/*
 	 * OTLP has the addresses of frames with names, too. Without them, frames of one function

@@ -24,7 +24,6 @@
 #include "src/profile/state_words.h"
 #include "src/profile/weight_text.h"
 #include "src/push/otlp_request.h"
-#include "src/push/push_gzip.h"
 #include "src/push/push_job.h"
 #include "src/push/push_resource.h"
 
@@ -97,20 +96,13 @@ static int give_body(struct otlp *o, const uint8_t *raw, size_t raw_len)
 {
 	char what[PUSH_WHAT_MAX];
 	struct push_body b = {
-		.path = PATH, .content_type = CONTENT_TYPE, .is_gzip = true, .raw_len = raw_len,
+		.path = PATH, .content_type = CONTENT_TYPE,
 		.profiles = (uint32_t)o->req.nr_profiles, .samples = o->samples, .lost = o->lost,
 		.from_ns = o->from_ns, .to_ns = o->to_ns, .what = what,
 	};
-	uint8_t *bytes = push_gzip(raw, raw_len, &b.len);
-	int err;
 
-	if (!bytes)
-		return -ENOMEM;
-	b.bytes = bytes;
 	push_what_many(b.profiles, (uint32_t)o->req.nr_resources, b.from_ns, b.to_ns, what);
-	err = push_give(o->job, &b);
-	free(bytes);
-	return err;
+	return push_give_packed(o->job, &b, raw, raw_len);
 }
 
 static int otlp_flush(void *enc)

@@ -22,7 +22,6 @@
 #include "formats/render/json_writer.h"
 #include "src/base/array.h"
 #include "src/profile/weight_text.h"
-#include "src/push/push_gzip.h"
 #include "src/push/push_job.h"
 #include "src/push/push_pprof.h"
 #include "src/push/push_resource.h"
@@ -161,11 +160,9 @@ static int pyroscope_flush(void *enc)
 	struct pyroscope *p = enc;
 	char what[PUSH_WHAT_MAX];
 	struct push_body b = { .path = PUSH_PATH, .content_type = "application/json",
-			       .is_gzip = true, .profiles = p->profiles, .samples = p->samples,
+			       .profiles = p->profiles, .samples = p->samples,
 			       .lost = p->lost, .from_ns = p->from_ns, .to_ns = p->to_ns,
 			       .what = what };
-	uint8_t *bytes;
-	int err;
 
 	if (!p->profiles)
 		return 0;
@@ -174,15 +171,8 @@ static int pyroscope_flush(void *enc)
 	p->profiles = 0;
 	if (fflush(p->out) || ferror(p->out))
 		return -ENOMEM;
-	b.raw_len = (uint64_t)ftello(p->out);
-	bytes = push_gzip(p->text, b.raw_len, &b.len);
-	if (!bytes)
-		return -ENOMEM;
-	b.bytes = bytes;
 	push_what_many(b.profiles, p->processes, b.from_ns, b.to_ns, what);
-	err = push_give(p->job, &b);
-	free(bytes);
-	return err;
+	return push_give_packed(p->job, &b, p->text, (size_t)ftello(p->out));
 }
 
 static void count_profile(struct pyroscope *p, const struct push_group *g)

@@ -20,6 +20,7 @@ static int start_reader(struct push_target *t, const struct push_options *o, pus
 			.window_ns = o->window_ns,
 			.max_body_bytes = o->body_bytes,
 			.service = o->service,
+			.no_gzip = t->settings.no_gzip,
 			.labels = t->settings.labels,
 			.nr_labels = t->settings.nr_labels,
 		},

@@ -7,7 +7,7 @@
 . tests/cli/lib.sh
 . tests/push/lib.sh
 need_library
-command -v python3 >/dev/null || skip 'no python3 for a receiver'
+command -v python3 >/dev/null || skip "no python3 for a receiver"
 unset "${!OTEL_EXPORTER_OTLP_@}" http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY
 trace=$TMP/fixture.pbz
 make_fixture "$trace"
@@ -23,7 +23,7 @@ run probee push "$trace"; exits 2; says 'where to? Try: --to http://127.0.0.1:43
 run probee push "$trace" --to host:1; exits 2; says 'is no address of a receiver'
 run probee push "$trace" --to http://u:geheim@h; exits 2; says '--basic-file'; grep -q geheim "$TMP/stderr" && wrong 'shows a password'
 run probee push none.pbz --to http://127.0.0.1:1; exits 1; one_line; says 'No such file'
-run probee push "$trace" --to http://h --label pid=1; exits 2; says '--label pid=1'
+run probee push "$trace" --to http://h --label __x=1; exits 2; says '--label __x=1'
 run probee push "$trace" "$trace" --to http://h --progress "$TMP/p"; exits 2; says 'of one trace'
 run probee push "$trace" --to http://h --header Authorization=geheim; exits 2; says '--bearer-file'
 echo 'no trace' >"$TMP/text.pbz"
@@ -123,7 +123,7 @@ receiver_end
 push --rebase-time --give-up 2s; exits 75; says "not all is delivered: "
 # It comes while it is being waited for.
 old=$port
-(sleep 1; exec python3 tests/push/receiver.py "$TMP/late" --port "$old" >"$TMP/late.port" 2>&1 < <(sleep 40)) &
+(sleep 1; exec "$receiver_python" tests/push/receiver.py "$TMP/late" --port "$old" >"$TMP/late.port" 2>&1 < <(sleep 40)) &
 late=$!
 push --rebase-time --give-up 30s; exits 0; says 'is there again'
 kill $late

@@ -10,9 +10,14 @@
 #	told EXPRESSION		for each request the value of a Python expression of r, a line each: 'r["path"]'
 #	wait_for N		until it has seen so many requests
 
+# The python3 that has the module of protobuf need not be the first one.
+for receiver_python in python3 /usr/bin/python3; do
+	! "$receiver_python" -c 'import google.protobuf' 2>/dev/null || break
+done
+
 protos() {
 	[ ! -d "$TMP/proto" ] || return 0
-	command -v protoc >/dev/null && python3 -c 'import google.protobuf' 2>/dev/null || return 1
+	command -v protoc >/dev/null && "$receiver_python" -c 'import google.protobuf' 2>/dev/null || return 1
 	mkdir "$TMP/proto"
 	(cd formats/proto/* && find . -name '*.proto' -exec protoc -I. --python_out="$TMP/proto" {} +)
 }
@@ -22,7 +27,7 @@ receiver() {
 	shift
 	rm -rf "$dir"; mkdir "$dir"
 	[ ! -d "$TMP/proto" ] || set -- "$@" --proto "$TMP/proto"
-	exec {receiver_fd}> >(exec python3 tests/push/receiver.py "$dir" "$@" >"$dir/port" 2>"$dir/err")
+	exec {receiver_fd}> >(exec "$receiver_python" tests/push/receiver.py "$dir" "$@" >"$dir/port" 2>"$dir/err")
 	for _ in $(seq 200); do
 		[ ! -s "$dir/port" ] || break
 		sleep 0.05

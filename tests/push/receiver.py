@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A receiver of profiles for tests: takes OTLP, Pyroscope's push.v1 and /ingest, decodes bodies by the official .proto files, refuses
+"""A receiver of profiles for tests: takes OTLP, Pyroscope's push.v1 and /ingest, decodes OTLP by the official .proto files, refuses
 what the real receivers refuse, and fails in the ways that it is told to.
 
     receiver.py DIR [--proto DIR] [--plan WORDS] [--tls CERT KEY [--client-ca FILE]] [--max-age SECONDS] [--max-body OCTETS] [--port N]
@@ -29,6 +29,8 @@ DIR/plan, if there is one, replaces the plan when it changes: for tests that cha
 """
 import argparse, base64, email.utils, gzip, http.server, json, os, re, socket, ssl, struct, sys, threading, time, urllib.parse
 
+import bodies
+
 MAX_SAMPLES = 16000		# the limits of Pyroscope
 MAX_PROFILE = 4 << 20
 MAX_LABELS = 30
@@ -54,11 +56,6 @@ class Protos:
         from opentelemetry.proto.collector.profiles.v1development import profiles_service_pb2
         from google.protobuf import json_format, unknown_fields
         self.service, self.json_format, self.unknown = profiles_service_pb2, json_format, unknown_fields
-        try:
-            import profile_pb2
-            self.pprof = profile_pb2
-        except ImportError:
-            self.pprof = None
 
 
 def check_known(protos, message, where="request"):
@@ -192,32 +189,17 @@ def decode_otlp(args, body):
 
 def decode_pprof(args, raw):
     require(len(raw) <= MAX_PROFILE, "profile of %d octets" % len(raw))
-    if not args.protos or not args.protos.pprof:
-        return None
-    p = args.protos.pprof.Profile()
-    p.ParseFromString(raw)
-    check_known(args.protos, p, "profile")
-    require(len(p.sample) <= MAX_SAMPLES, "%d samples" % len(p.sample))
-    text = p.string_table
-    require(len(text) and text[0] == "", "string_table[0] is not empty")
-    functions = {f.id: f for f in p.function}
-    locations = {x.id: x for x in p.location}
-    samples = []
-    for s in p.sample:
-        require(len(s.value) == len(p.sample_type), "values and types differ in number")
-        stack = []
-        for i in s.location_id:
-            for line in locations[i].line:
-                f = functions[line.function_id]
-                stack.append({"function": text[f.name], "file": text[f.filename], "line": line.line})
-            if not locations[i].line:
-                stack.append({"address": locations[i].address})
-        samples.append({"frames": stack, "values": list(s.value),
-                        "attributes": {text[x.key]: text[x.str] if x.str else x.num for x in s.label}})
-    check_age(args, p.time_nanos)
-    return {"types": ["%s:%s" % (text[t.type], text[t.unit]) for t in p.sample_type],
-            "period_type": "%s:%s" % (text[p.period_type.type], text[p.period_type.unit]), "period": p.period,
-            "time_ns": p.time_nanos, "duration_ns": p.duration_nanos, "samples": samples}
+    try:
+        p = bodies.Pprof(raw).profile()
+    except (bodies.Wrong, KeyError, IndexError, UnicodeDecodeError) as e:
+        raise Refused("no profile of pprof: %s" % e)
+    require(len(p.samples) <= MAX_SAMPLES, "%d samples" % len(p.samples))
+    require(all(len(values) == len(p.types) for _, _, values in p.samples), "values and types differ in number")
+    check_age(args, p.time)
+    return {"types": ["%s:%s" % t for t in p.types], "period_type": "%s:%s" % p.period_type, "period": p.period,
+            "time_ns": p.time, "duration_ns": p.duration,
+            "samples": [{"frames": [f[0] for f in frames], "attributes": labels, "values": values}
+                        for frames, labels, values in p.samples]}
 
 
 def decode_push(args, body):
