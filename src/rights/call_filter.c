@@ -37,7 +37,7 @@ static const char *const harmless[] = {
 
 /* A worker makes no files, in memory or elsewhere, and sends no descriptors. */
 static const char *const of_a_command[] = {
-	"memfd_create", "ftruncate", "fallocate", "sendmsg", "mincore",
+	"ftruncate", "fallocate", "sendmsg", "mincore",
 	"open", "openat", "openat2", "stat", "lstat", "newfstatat", "statx", "fstatfs", "statfs",
 	"access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64", "getcwd",
 	"unlink", "unlinkat", "rename", "renameat", "renameat2", "linkat", "fchmod", "fchown",
@@ -45,6 +45,9 @@ static const char *const of_a_command[] = {
 	"signalfd4", "eventfd2", "select", "pselect6", "wait4", "waitid", "alarm", "setitimer",
 	"pause", "rt_sigsuspend", "rt_sigtimedwait", NULL
 };
+
+/* Not of a sender, which may map code from files: it has no file in memory to write code into. */
+static const char *const of_memory_files[] = { "memfd_create", NULL };
 
 /* A server was given the socket that listens; it makes no connection by itself. */
 static const char *const of_a_server[] = {
@@ -191,7 +194,7 @@ static int add_pairs(scmp_filter_ctx ctx)
 				SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
 }
 
-/* Code of a library is mapped from its file. None is made in memory: files cannot be written. */
+/* Code of a library is mapped from its file, as the C library does to resolve names. */
 static int add_libraries(scmp_filter_ctx ctx)
 {
 	return seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
@@ -221,6 +224,8 @@ static int fill(scmp_filter_ctx ctx, const struct sandbox_rules *rules)
 		err = add_names(ctx, SCMP_ACT_ALLOW, harmless);
 	if (!err && kind == SANDBOX_REPORT)
 		err = add_names(ctx, SCMP_ACT_ALLOW, of_a_command);
+	if (!err && kind == SANDBOX_REPORT && !rules->connects)
+		err = add_names(ctx, SCMP_ACT_ALLOW, of_memory_files);
 	if (!err && kind == SANDBOX_WORKER)
 		err = add_names(ctx, SCMP_ACT_ERRNO(EACCES), files);
 	if (!err)

@@ -504,6 +504,59 @@ static void test_attempts(void **state)
 	}
 }
 
+static int try_map_library(const struct held *h)
+{
+	void *p = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, h->file, 0);
+
+	return p == MAP_FAILED ? errno : 0;
+}
+
+static int try_map_code_to_write(const struct held *h)
+{
+	void *p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE, h->file, 0);
+
+	return p == MAP_FAILED ? errno : 0;
+}
+
+static int try_listen(const struct held *h)
+{
+	(void)h;
+	return answer(listen(socket(AF_INET, SOCK_STREAM, 0), 1));
+}
+
+/* One that sends connects and reads files; it neither listens, nor writes, nor starts anything. */
+static void test_sender(void **state)
+{
+	const struct sandbox_rules connects = { .kind = SANDBOX_REPORT, .connects = true };
+	static const struct attempt of_a_sender[] = {
+		{ "socket", try_socket, 0, SYS, SYS, SYS },
+		{ "connect", try_connect, ENOENT, SYS, SYS, SYS },
+		{ "map a library", try_map_library, 0, ENOSYS, ENOSYS, ENOSYS },
+		{ "open", try_open, 0, EACCES, 0, EACCES },
+		{ "thread", try_thread, 0, ENOSYS, 0, 0 },
+		{ "work", try_work, 0, 0, 0, 0 },
+	}, of_nobody[] = {
+		{ "listen", try_listen, SYS, 0, 0, 0 },
+		{ "exec", try_exec, SYS, 0, 0, 0 },
+		{ "fork", try_fork, ENOSYS, 0, 0, 0 },
+		{ "kill", try_kill, SYS, 0, 0, 0 },
+		{ "make a file", try_make, EACCES, 0, 0, 0 },
+		{ "open to write", try_open_to_write, EACCES, 0, 0, 0 },
+		{ "a new file in memory", try_memory_file, ENOSYS, 0, 0, 0 },
+		{ "map code", try_code, ENOSYS, 0, 0, 0 },
+		{ "make code", try_make_code, ENOSYS, 0, 0, 0 },
+		{ "map code to write", try_map_code_to_write, ENOSYS, 0, 0, 0 },
+	};
+
+	(void)state;
+	if (!kernel_has_all() || IS_SANITIZED)
+		skip();
+	for (size_t i = 0; i < sizeof(of_a_sender) / sizeof(of_a_sender[0]); i++)
+		judge(&of_a_sender[i], "in a sender", of_a_sender[i].outside, &connects);
+	for (size_t i = 0; i < sizeof(of_nobody) / sizeof(of_nobody[0]); i++)
+		judge(&of_nobody[i], "in a sender", of_nobody[i].outside, &connects);
+}
+
 /* One that asks helpers has pairs of sockets, and no other sockets. */
 static void test_asking_report(void **state)
 {
@@ -671,6 +724,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_attempts),
 		cmocka_unit_test(test_asking_report),
+		cmocka_unit_test(test_sender),
 		cmocka_unit_test(test_server),
 		cmocka_unit_test(test_layers_alone),
 		cmocka_unit_test(test_words),
