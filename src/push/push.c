@@ -16,7 +16,7 @@
 #include "src/push/push_pipe.h"
 #include "src/push/push_target.h"
 
-enum { LOOK_MS = 200, SAID_MAX = 3 };
+enum { LOOK_MS = 200, SAID_MAX = 3, PART_BYTES_MIN = 8192 };
 
 static const struct push_retry_policy usual = { .first_ns = NSEC_PER_SEC,
 						.most_ns = 30 * NSEC_PER_SEC };
@@ -28,7 +28,10 @@ struct run {
 	struct push_result *result;
 	struct push_pipe pipe;
 	struct push_stop stop;
+	struct push_request request;
 	uint64_t settled;		/* by earlier calls */
+	uint64_t counted, profiles;	/* samples and losses, profiles before the body at hand */
+	uint64_t whole_bytes;		/* of the body that this is a part of; 0: of none */
 	unsigned said;			/* bodies that a line was printed for */
 	bool is_away;			/* the receiver is away, and that was said */
 };
@@ -152,11 +155,50 @@ static bool come_again(struct run *r, const struct push_answer *a)
 	return false;
 }
 
+static int send_all(struct run *r);
+static int begin(struct run *r);
+static void end(struct run *r);
+
+/* Smaller ones are refused: what they hold is of one piece, or the receiver means something else. */
+static bool can_split(const struct run *r, const struct push_body *b)
+{
+	return r->request.slot + 1 < PUSH_SLOTS && b->raw_len >= 2 * PART_BYTES_MIN &&
+	       b->samples + b->lost > 1 && (!r->whole_bytes || b->raw_len < r->whole_bytes);
+}
+
+/* Has the samples of one body encoded again, into bodies of half its size. As deliver(). */
+static int send_parts(struct run *r, const struct push_body *b)
+{
+	struct push_progress progress = { .stop = r->progress->stop, .ctx = r->progress->ctx };
+	struct run part = {
+		.t = r->t, .progress = &progress, .result = r->result, .stop = r->stop,
+		.pipe = { .fd = -1, .stop = r->pipe.stop, .ctx = r->pipe.ctx },
+		.request = r->request, .counted = r->counted, .profiles = r->profiles,
+		.whole_bytes = b->raw_len, .said = r->said,
+	};
+	int err;
+
+	note_verbose("%zu octets are too much for the receiver; they are sent in parts", b->len);
+	part.request.slot++;
+	part.request.max_body_bytes = b->raw_len / 2;
+	part.request.skip = r->counted;
+	part.request.take = b->samples + b->lost;
+	part.request.first_profile = (uint64_t)part.request.slot << 32 | r->profiles;
+	err = begin(&part);
+	if (!err)
+		err = send_all(&part);
+	end(&part);
+	r->said = part.said;
+	return err ? err : r->result->outcome == PUSH_DONE;
+}
+
 /* 1: it is settled. 0: the call ends, and the result says why. -errno. */
 static int deliver(struct run *r, const struct push_body *b)
 {
 	struct push_answer a;
 
+	if (r->t->too_large && b->len >= r->t->too_large && can_split(r, b))
+		return send_parts(r, b);
 	for (;;) {
 		int err = push_sender_send(r->t->sender, b, &r->stop, &a);
 
@@ -172,6 +214,10 @@ static int deliver(struct run *r, const struct push_body *b)
 			r->result->outcome = PUSH_BLOCKED;
 			return 0;
 		}
+		if (a.verdict == PUSH_REFUSED && a.is_too_large && can_split(r, b)) {
+			r->t->too_large = b->len;
+			return send_parts(r, b);
+		}
 		if (a.verdict != PUSH_AGAIN) {
 			settle(r, b, &a);
 			return 1;
@@ -183,36 +229,43 @@ static int deliver(struct run *r, const struct push_body *b)
 
 /* ---- all bodies ---- */
 
-static int is_other(const struct run *r, const char *name)
+static int is_other(const struct run *r)
 {
 	return fail_why(-ESTALE, "%s was sent in part, up to body %" PRIu64 ", but as another "
-			"trace or with other options", name, r->settled);
+			"trace or with other options", r->request.name, r->settled);
 }
 
 /* A body that an earlier call has settled. */
-static int skip(struct run *r, const struct push_body *b, const char *name)
+static int skip(struct run *r, const struct push_body *b)
 {
 	amount_add(&r->result->skipped, b);
 	return r->result->skipped.bodies < r->settled || r->progress->mark == mark_of(b)
-		       ? 0 : is_other(r, name);
+		       ? 1 : is_other(r);
 }
 
-/* 1: go on. 0: the call ends. -errno, or what keep() returned. */
-static int send_one(struct run *r, const char *name)
+static int settle_body(struct run *r, const struct push_body *b)
 {
-	const struct push_body *b = &r->pipe.body;
 	struct push_progress *p = r->progress;
-	int err;
+	int err = deliver(r, b);
 
-	if (r->result->skipped.bodies < r->settled)
-		return skip(r, b, name) ?: 1;
-	err = deliver(r, b);
 	if (err <= 0)
 		return err;
 	p->settled++;
 	p->mark = mark_of(b);
 	err = p->keep ? p->keep(p->ctx, p) : 0;
 	return err ? err : 1;
+}
+
+/* 1: go on. 0: the call ends. -errno, or what keep() returned. */
+static int send_one(struct run *r)
+{
+	const struct push_body *b = &r->pipe.body;
+	bool is_old = !r->whole_bytes && r->result->skipped.bodies < r->settled;
+	int n = is_old ? skip(r, b) : settle_body(r, b);
+
+	r->counted += b->samples + b->lost;
+	r->profiles += b->profiles;
+	return n;
 }
 
 static int pipe_error(int err, const char *name)
@@ -223,12 +276,12 @@ static int pipe_error(int err, const char *name)
 }
 
 /* Until the end, or until somebody has had enough. */
-static int send_all(struct run *r, const char *name)
+static int send_all(struct run *r)
 {
 	int n, go_on = 1;
 
 	while (go_on == 1 && (n = push_pipe_next(&r->pipe)) > 0)
-		go_on = send_one(r, name);
+		go_on = send_one(r);
 	if (go_on <= 0)
 		return go_on;
 	if (n == -ECANCELED) {
@@ -236,21 +289,15 @@ static int send_all(struct run *r, const char *name)
 		return 0;
 	}
 	if (n < 0)
-		return pipe_error(n, name);
-	if (!r->pipe.result && r->result->skipped.bodies < r->settled)
-		return is_other(r, name);
-	return r->pipe.result > 0 ? pipe_error(-EPROTO, name) : r->pipe.result;
+		return pipe_error(n, r->request.name);
+	if (!r->pipe.result && !r->whole_bytes && r->result->skipped.bodies < r->settled)
+		return is_other(r);
+	return r->pipe.result > 0 ? pipe_error(-EPROTO, r->request.name) : r->pipe.result;
 }
 
-static int begin(struct run *r, int fd, const char *name, uint64_t rebase_to_ns)
+static int begin(struct run *r)
 {
-	struct push_request q = { .fd = fd, .rebase_to_ns = rebase_to_ns };
-	struct push_retry_policy policy = usual;
-
-	snprintf(q.name, sizeof(q.name), "%s", name);
-	r->pipe.fd = push_reader_begin(&r->t->reader, &q);
-	policy.give_up_ns = r->t->settings.give_up_ns;
-	push_retry_begin(&r->t->retry, &policy, now_ns());
+	r->pipe.fd = push_reader_begin(&r->t->reader, &r->request);
 	return r->pipe.fd < 0 ? r->pipe.fd : 0;
 }
 
@@ -261,11 +308,19 @@ static void end(struct run *r)
 		close(r->pipe.fd);
 }
 
+static void ask(struct run *r, int fd, const char *name, uint64_t rebase_to_ns)
+{
+	r->request.fd = fd;
+	r->request.rebase_to_ns = rebase_to_ns;
+	snprintf(r->request.name, sizeof(r->request.name), "%s", name);
+}
+
 int push_trace(struct push_target *t, int fd, const char *name, struct push_progress *progress,
 	       struct push_result *result)
 {
 	struct push_progress none = { .settled = 0 };
 	struct push_progress *p = progress ? progress : &none;
+	struct push_retry_policy policy = usual;
 	struct run r = {
 		.t = t, .progress = p, .result = result, .settled = p->settled,
 		.stop = { p->stop, p->ctx },
@@ -276,9 +331,12 @@ int push_trace(struct push_target *t, int fd, const char *name, struct push_prog
 	*result = (struct push_result){ .outcome = PUSH_DONE };
 	if (t->settings.rebase_time && !p->rebased_to_ns)
 		p->rebased_to_ns = clock_ns(CLOCK_REALTIME);
-	err = begin(&r, fd, name, t->settings.rebase_time ? p->rebased_to_ns : 0);
+	ask(&r, fd, name, t->settings.rebase_time ? p->rebased_to_ns : 0);
+	policy.give_up_ns = t->settings.give_up_ns;
+	push_retry_begin(&t->retry, &policy, now_ns());
+	err = begin(&r);
 	if (!err)
-		err = send_all(&r, name);
+		err = send_all(&r);
 	end(&r);
 	return err;
 }
@@ -293,7 +351,8 @@ int push_dry_run(struct push_target *t, int fd, const char *name,
 	int err, n = 0;
 
 	*result = (struct push_result){ .outcome = PUSH_DONE };
-	err = begin(&r, fd, name, is_rebased ? clock_ns(CLOCK_REALTIME) : 0);
+	ask(&r, fd, name, is_rebased ? clock_ns(CLOCK_REALTIME) : 0);
+	err = begin(&r);
 	while (!err && (n = push_pipe_next(&r.pipe)) > 0) {
 		amount_add(&result->delivered, &r.pipe.body);
 		result->lost += r.pipe.body.lost;

@@ -24,8 +24,9 @@
  *	progress = { .settled = 2, .mark = as it was kept }
  *	push_trace()	settled() is called with 3, 4, 5; PUSH_DONE
  *
- * A body that was delivered but not yet kept as settled when the process was killed is sent a
- * second time. Receivers of OTLP can tell: it has the same profile ids.
+ * A body that is too large for the receiver is sent in parts, halved again and again; it is settled
+ * when all of its parts are. A body that was delivered but not yet kept as settled when the process
+ * was killed is sent a second time. Receivers of OTLP can tell: it has the same profile ids.
  *
  * Limits. A target is used by one thread at a time, and the thread that opens it must live as long
  * as it does: the reader ends with that thread. One trace is sent at a time.

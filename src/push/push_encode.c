@@ -41,7 +41,7 @@
 #define MIN_WINDOW_NS 1000000
 /* So many different weights of samples make profiles of their own; others share one. */
 #define MAX_EACH 8
-#define FLUSH_SHIFT 100000		/* ns; a window has fewer profiles of one kind */
+#define FLUSH_SHIFT (2 * MAX_ROWS)	/* ns; a window has fewer rows at a time */
 
 struct cutting {
 	struct push_job job;
@@ -50,7 +50,8 @@ struct cutting {
 	struct push_rows rows;
 	uint64_t newest;		/* window */
 	uint64_t until;			/* windows below were encoded */
-	uint64_t flushes, part;		/* how often rows were encoded; profile of its series */
+	uint64_t flushes;		/* how often rows were encoded */
+	uint64_t series_rows;		/* rows of the last one's series that were looked at */
 	struct push_row last;		/* that was encoded */
 	uint64_t each[MAX_EACH];
 	size_t nr_each;
@@ -59,7 +60,10 @@ struct cutting {
 	struct loss loss;		/* the next one, if has_loss */
 	uint64_t loss_ns;		/* CLOCK_REALTIME */
 	bool has_loss;
+	uint64_t skip, take;		/* of opts: what is left of them */
 };
+
+#define PUSH_ENOUGH 1			/* the part that is wanted was encoded */
 
 /* ---- what the encoders share ---- */
 
@@ -204,17 +208,30 @@ static bool same_series(const struct push_row *a, const struct push_row *b)
 	       a->window == b->window;
 }
 
-/*
- * Of profiles with equal labels and times Pyroscope keeps one, so the parts of one window begin
- * some nanoseconds apart. sent: where the windows begin that were not encoded before.
- */
-static uint64_t part_shift(struct cutting *c, const struct push_row *row, uint64_t sent)
+static uint64_t less(uint64_t n, uint64_t by)
 {
-	c->part = same_series(row, &c->last) ? c->part + 1 : 0;
-	c->last = *row;
-	return c->part + (row->window < sent ? c->flushes * FLUSH_SHIFT : 0);
+	return n > by ? n - by : 0;
 }
 
+/* Leaves out rows before and behind the part that is wanted. */
+static void cut_to_part(struct cutting *c, struct push_group *g)
+{
+	size_t n;
+
+	for (; g->nr && c->skip; g->rows++, g->nr--, c->series_rows++)
+		c->skip = less(c->skip, g->rows->count);
+	if (!c->job.opts.take)
+		return;
+	for (n = 0; n < g->nr && c->take; n++)
+		c->take = less(c->take, g->rows[n].count);
+	g->nr = n;
+}
+
+/*
+ * Of profiles with equal labels and times Pyroscope keeps one, so the parts of one window begin
+ * some nanoseconds apart: by the number of rows before them, which tells parts apart however the
+ * window is cut. sent: where the windows begin that were not encoded before.
+ */
 static int encode_profile(struct cutting *c, const struct push_row *rows, size_t nr, uint64_t sent)
 {
 	struct push_group g = { .rows = rows, .nr = nr };
@@ -222,11 +239,15 @@ static int encode_profile(struct cutting *c, const struct push_row *rows, size_t
 	int err = 0;
 
 	window_time(c, rows, &g);
-	from_ns = g.from_ns;
+	from_ns = g.from_ns + (rows->window < sent ? c->flushes * FLUSH_SHIFT : 0);
+	if (!same_series(rows, &c->last))
+		c->series_rows = 0;
+	c->last = *rows;
+	cut_to_part(c, &g);
 	while (g.nr && !err) {
 		size_t taken = 0;
 
-		g.from_ns = from_ns + part_shift(c, g.rows, sent);
+		g.from_ns = from_ns + c->series_rows;
 		if (g.from_ns > g.to_ns)
 			g.from_ns = g.to_ns;
 		err = c->encoder->profile(c->enc, &g, &taken);
@@ -234,8 +255,12 @@ static int encode_profile(struct cutting *c, const struct push_row *rows, size_t
 		c->job.counts->rows += taken;
 		g.rows += taken;
 		g.nr -= taken;
+		c->series_rows += taken;
 	}
-	return err;
+	if (err || !c->job.opts.take || c->take)
+		return err;
+	err = c->encoder->flush(c->enc);
+	return err ? err : PUSH_ENOUGH;
 }
 
 /* Encodes the rows of windows below until. */
@@ -401,10 +426,12 @@ int push_encode(struct report *rep, const struct push_encode_opts *opts, push_bo
 		struct push_counts *counts)
 {
 	struct cutting c = { .job = { .rep = rep, .opts = *opts, .fn = fn, .ctx = ctx,
-				      .counts = counts } };
+				      .counts = counts },
+			     .skip = opts->skip, .take = opts->take };
 	int err = fill_in(&c.job.opts);
 
 	memset(counts, 0, sizeof(*counts));
+	counts->profiles = opts->first_profile;
 	if (err)
 		return err;
 	c.encoder = opts->protocol == PUSH_OTLP ? &push_encoder_otlp : &push_encoder_pyroscope;
@@ -418,5 +445,6 @@ int push_encode(struct report *rep, const struct push_encode_opts *opts, push_bo
 	push_rows_release(&c.rows);
 	push_processes_release(&c.processes);
 	push_types_release(&c.job.types);
-	return err;
+	counts->profiles -= opts->first_profile;
+	return err == PUSH_ENOUGH ? 0 : err;
 }

@@ -56,6 +56,12 @@ struct push_encode_opts {
 	size_t nr_labels;		/* at most PUSH_MAX_LABELS */
 	int64_t rebase_ns;		/* added to all times */
 	struct frame_style style;
+	/*
+	 * A part of what is encoded without these: as many samples and losses as skip says are
+	 * left out at the beginning, and take (0: all) are encoded. Ids of profiles depend on
+	 * their numbers, which begin with first_profile.
+	 */
+	uint64_t skip, take, first_profile;
 	bool no_gzip;			/* bodies are not compressed; profiles of pprof are */
 	bool without_threads;		/* thread ids and names are left out: fewer series */
 	/*

@@ -32,6 +32,9 @@ int push_make(const struct push_request *q, const struct push_encode_opts *o, pu
 		opts.rebase_ns = (int64_t)(q->rebase_to_ns - end_of(rep));
 	if (q->max_body_bytes)
 		opts.max_body_bytes = q->max_body_bytes;
+	opts.skip = q->skip;
+	opts.take = q->take;
+	opts.first_profile = q->first_profile;
 	if (!err)
 		err = push_encode(rep, &opts, fn, ctx, counts);
 	report_close(rep);

@@ -91,7 +91,7 @@ __attribute__((noreturn)) static void fork_readers(const struct push_reader_how 
 {
 	struct push_request q;
 	union two_fds control;
-	pid_t child = 0;
+	pid_t children[PUSH_SLOTS] = { 0 };
 	int fds[2];
 
 	for (;;) {
@@ -102,16 +102,19 @@ __attribute__((noreturn)) static void fork_readers(const struct push_reader_how 
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		end_child(&child);
-		if (n != sizeof(q) || take_fds(&msg, fds) != 2)
-			_exit(0);
+		if (n != sizeof(q) || q.slot >= PUSH_SLOTS || take_fds(&msg, fds) != 2)
+			break;
+		end_child(&children[q.slot]);
 		q.name[sizeof(q.name) - 1] = 0;
-		child = helper_fork((int[]){ fds[0], fds[1], SAID }, 3);
-		if (!child)
+		children[q.slot] = helper_fork((int[]){ fds[0], fds[1], SAID }, 3);
+		if (!children[q.slot])
 			read_trace(how, &q);
 		close(fds[0]);
 		close(fds[1]);
 	}
+	for (unsigned i = 0; i < PUSH_SLOTS; i++)
+		end_child(&children[i]);
+	_exit(0);
 }
 
 /*

@@ -11,7 +11,7 @@
  * next body.
  *
  *	push_reader_start(&r, &how)		before threads, secrets and the sender's own sandbox
- *	fd = push_reader_begin(&r, &request)	one trace at a time: an earlier child is ended
+ *	fd = push_reader_begin(&r, &request)	an earlier child in its slot is ended
  *	...					push_pipe_next(); close(fd)
  *	push_reader_end(&r)
  *
@@ -24,11 +24,15 @@
 
 #include "src/push/push_encode.h"
 
+#define PUSH_SLOTS 8
+
 /* One trace; both processes are the same program. */
 struct push_request {
 	int fd;				/* of the trace; stays the caller's */
 	uint64_t rebase_to_ns;		/* 0: times stay */
 	uint64_t max_body_bytes;	/* 0: that of the options */
+	uint64_t skip, take, first_profile;	/* push_encode.h: a part of the trace */
+	unsigned slot;			/* children in different slots live at the same time */
 	char name[1024];
 };
 

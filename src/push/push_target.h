@@ -13,6 +13,7 @@ struct push_target {
 	struct push_reader reader;
 	struct push_sender *sender;	/* NULL: for a dry run */
 	struct push_retry retry;
+	uint64_t too_large;		/* a body of this length was not taken; 0: none */
 	char address[2 * PUSH_URL_MAX];
 };
 
