@@ -16,7 +16,7 @@
 #include "src/push/push_pipe.h"
 #include "src/push/push_target.h"
 
-enum { LOOK_MS = 200, SAID_MAX = 3, PART_BYTES_MIN = 8192 };
+enum { LOOK_MS = 200, SAID_MAX = 3, PART_BYTES_MIN = 2048 };
 
 static const struct push_retry_policy usual = { .first_ns = NSEC_PER_SEC,
 						.most_ns = 30 * NSEC_PER_SEC };
@@ -159,7 +159,7 @@ static int send_all(struct run *r);
 static int begin(struct run *r);
 static void end(struct run *r);
 
-/* Smaller ones are refused: what they hold is of one piece, or the receiver means something else. */
+/* Small ones are not: it may mean something else, or what they hold is of one piece. */
 static bool can_split(const struct run *r, const struct push_body *b)
 {
 	return r->request.slot + 1 < PUSH_SLOTS && b->raw_len >= 2 * PART_BYTES_MIN &&

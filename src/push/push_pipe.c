@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "src/base/io.h"
+#include "src/push/push_url.h"
 
-enum { MAGIC = 0x70755368, LOOK_MS = 200, PATH_MAX_LEN = 2047, TYPE_MAX = 127, WHAT_MAX = 1023 };
+enum { MAGIC = 0x70755368, LOOK_MS = 200, TYPE_MAX = 127, WHAT_MAX = 1023 };
 
 /* ---- writing ---- */
 
@@ -73,7 +74,7 @@ static int read_all(struct push_pipe *p, void *to, size_t len)
 
 static bool is_sane(const struct push_pipe_head *h)
 {
-	return h->magic == MAGIC && h->path_len <= PATH_MAX_LEN && h->type_len <= TYPE_MAX &&
+	return h->magic == MAGIC && h->path_len < PUSH_PATH_MAX && h->type_len <= TYPE_MAX &&
 	       h->what_len <= WHAT_MAX && h->len <= PUSH_PIPE_BODY_MAX;
 }
 

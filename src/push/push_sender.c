@@ -12,7 +12,7 @@
 #include "src/push/push_settings.h"
 
 #define CONNECT_MS 10000
-#define ADDRESS_MAX (2 * PUSH_URL_MAX)
+#define ADDRESS_MAX (PUSH_PATH_MAX + 2 * PUSH_URL_MAX)
 
 struct push_sender {
 	struct curl_library curl;
@@ -23,6 +23,7 @@ struct push_sender {
 	size_t len;
 	char error[CURL_ERROR_SIZE];
 	char text[PUSH_ANSWER_MAX];
+	char address[ADDRESS_MAX];
 };
 
 /* ---- what libcurl calls ---- */
@@ -222,8 +223,8 @@ int push_sender_send(struct push_sender *s, const struct push_body *b,
 		     const struct push_stop *stop, struct push_answer *a)
 {
 	struct curl_slist *headers = headers_of(s, b);
-	char address[ADDRESS_MAX];
-	int err = headers ? push_url_with_path(&s->settings->url, b->path, address, sizeof(address))
+	int err = headers ? push_url_with_path(&s->settings->url, b->path, s->address,
+						sizeof(s->address))
 			  : -ENOMEM;
 	CURLcode code;
 
@@ -234,7 +235,7 @@ int push_sender_send(struct push_sender *s, const struct push_body *b,
 	s->len = 0;
 	s->is_too_long = false;
 	s->error[0] = 0;
-	s->curl.easy_setopt(s->easy, CURLOPT_URL, address);
+	s->curl.easy_setopt(s->easy, CURLOPT_URL, s->address);
 	s->curl.easy_setopt(s->easy, CURLOPT_POST, 1L);
 	s->curl.easy_setopt(s->easy, CURLOPT_POSTFIELDS, (const char *)b->bytes);
 	s->curl.easy_setopt(s->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)b->len);

@@ -22,7 +22,8 @@
 
 #include "src/push/push_encode.h"
 
-#define PUSH_URL_MAX 2048		/* octets of a URL, with the NUL; and of a path behind it */
+#define PUSH_URL_MAX 2048		/* octets of a URL, with the NUL */
+#define PUSH_PATH_MAX 65536		/* of a path behind it: /ingest has labels there */
 
 struct push_url {
 	enum push_protocol protocol;

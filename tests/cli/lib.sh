@@ -8,7 +8,7 @@
 #	silent				nothing on stderr
 #	prints 'text'			a line on stdout that holds this text
 #	need_library			skips the test if nothing can be built with probee's library
-#	build_with_library PROGRAM SOURCE
+#	build_with_library PROGRAM SOURCE [LIBRARY...]
 #	make_fixture FILE		the recording of tests/unit/trace_fixture.h; leaves $TMP/fixture, which makes it
 # need_recording			skips the test if the machine cannot record; can_record only asks
 failures=0
@@ -66,7 +66,7 @@ need_library() {
 }
 
 build_with_library() {
-	"$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$1" "$2" "$OUT/libprobee.a" -lzstd -lz -lpcre2-8 -lseccomp -lcap-ng -lpthread
+	"$CC" -std=gnu11 -D_GNU_SOURCE -I. -o "$1" "$2" "$OUT/libprobee.a" -lzstd -lz -lpcre2-8 -lseccomp -lcap-ng -lpthread "${@:3}"
 }
 
 make_fixture() {

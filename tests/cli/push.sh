@@ -162,6 +162,39 @@ push --rebase-time; exits 1; says 'which is not followed'
 told 'r["path"]' | grep -q other && wrong 'follows a redirection'
 receiver_end
 
+# --- too large for the receiver: sent in parts, and all of it comes once
+
+# sums: what each stack of each process has in all that was taken, sorted; and that no profile has the id of another.
+sums() {
+	python3 -c '
+import collections, json, sys
+total, ids = collections.Counter(), collections.Counter()
+for r in map(json.loads, open(sys.argv[1])):
+    for p in r.get("decoded") or [] if r["status"] == 200 else []:
+        ids[p["id"]] += 1
+        for s in p["samples"]:
+            total[json.dumps([p["resource"], p["type"], s["frames"], s["attributes"]], sort_keys=True)] += sum(s["values"])
+print("%d profiles have the id of another" % sum(n > 1 for n in ids.values()))
+for k, n in sorted(total.items()):
+    print(n, k)' "$dir/requests.ndjson"
+}
+if [ -d "$TMP/proto" ] && run build_with_library "$TMP/make_sim" tests/cli/make_sim.c -lcmocka && [ "$rc" = 0 ]; then
+	for seed in $(seq 12); do "$TMP/make_sim" "$TMP/sim$seed.pbz" "$seed" 3000 0 time ns "sim$seed"; done
+	cat "$TMP"/sim[0-9]*.pbz >"$TMP/sims.pbz"
+	receiver whole
+	run timeout 60 "$PROBEE" push "$TMP/sims.pbz" --to "http://127.0.0.1:$port"; exits 0; says 'delivered 1 body with'
+	sums >"$TMP/whole.sums"
+	receiver_end
+	receiver parts --max-body 4000
+	run timeout 60 "$PROBEE" push "$TMP/sims.pbz" --to "http://127.0.0.1:$port" -v; exits 0; says 'they are sent in parts'
+	[ "$(answered 413)" -ge 1 ] && [ "$(answered 200)" -ge 4 ] || wrong "$(answered 413) bodies are too large, $(answered 200) are not"
+	sums >"$TMP/parts.sums"
+	receiver_end
+	[ "$(wc -l <"$TMP/whole.sums")" -gt 100 ] || wrong 'the trace has few stacks'
+	grep -q '^0 profiles' "$TMP/parts.sums" || wrong "$(head -n 1 "$TMP/parts.sums")"
+	diff "$TMP/whole.sums" "$TMP/parts.sums" >"$TMP/diff" || wrong "in parts it is another: $(head -n 3 "$TMP/diff")"
+fi
+
 # --- TLS
 
 if command -v openssl >/dev/null; then
@@ -222,8 +255,28 @@ push --protocol ingest --rebase-time --progress "$TMP/progress"; exits 0; says "
 is 'the number of requests that were taken' "$(answered 200)" "$all"
 run probee push "$trace" --protocol ingest --rebase-time -n
 is 'the number of bodies' "$(grep -c '^body ' "$TMP/stdout")" "$all"
+# Killed at any moment: each body comes, and no more of them come twice than there were kills.
+rm -f "$TMP/progress"
+plan slow:0.1
+from=$(answered)
+kills=0
+while [ $kills -lt 12 ]; do
+	"$PROBEE" push "$trace" --protocol ingest --window 5ms --to "http://127.0.0.1:$port" --progress "$TMP/progress" 2>"$TMP/killed.err" &
+	sender=$!
+	sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
+	kill -9 $sender 2>/dev/null && kills=$((kills + 1)) || break
+	wait $sender 2>/dev/null
+done
+plan ok
+push --protocol ingest --window 5ms --progress "$TMP/progress"; exits 0
+sleep 0.3
+run probee push "$trace" --protocol ingest --window 5ms -n
+told 'r["path"]' | tail -n +$((from + 1)) | sort | uniq -c >"$TMP/came"
+is 'the number of different bodies' "$(wc -l <"$TMP/came")" "$(grep '^  POST' "$TMP/stdout" | sort -u | wc -l)"
+[ "$(awk '{ n += $1 - 1 } END { print n }' "$TMP/came")" -le $kills ] || wrong "more bodies come twice than there were kills ($kills)"
+
 # Other options make other bodies.
-push --protocol ingest --rebase-time --progress "$TMP/progress" --label a=b; exits 1; says 'with other options'
+push --protocol ingest --progress "$TMP/progress" --label a=b; exits 1; says 'with other options'
 push --rebase-time --progress "$trace"; exits 1; says 'is no file of --progress'
 receiver_end
 
