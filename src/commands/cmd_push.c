@@ -79,6 +79,16 @@ static int open_traces(struct pushing *p, int nr, char **paths)
 	return err;
 }
 
+static bool is_stopped(void *pushing)
+{
+	struct pushing *p = pushing;
+	struct pollfd f = { .fd = p->signals.fd, .events = POLLIN };
+
+	if (!p->signals.stopped && poll(&f, 1, 0) > 0)
+		stop_signals_read(&p->signals);
+	return p->signals.stopped;
+}
+
 /* ---- a dry run ---- */
 
 static void print_time(uint64_t ns)
@@ -109,14 +119,15 @@ static int show_body(void *pushing, const struct push_body *b)
 	printf(" to ");
 	print_time(b->to_ns);
 	printf(" UTC\n");
-	return 0;
+	return is_stopped(p) ? -ECANCELED : 0;
 }
 
 static void print_head(const struct pushing *p)
 {
 	const struct push_options *o = &p->args->push;
 
-	printf("%s, to %s\n", push_target_layout(p->target), push_target_url(p->target));
+	printf("%s, to %s\n", push_target_layout(p->target),
+	       *push_target_url(p->target) ? push_target_url(p->target) : "no receiver yet");
 	printf("service: %s\n", o->service ? o->service : "of each process");
 	for (size_t i = 0; i < o->labels.nr; i++)
 		printf("label: %s\n", o->labels.v[i]);
@@ -141,16 +152,6 @@ static int show_all(struct pushing *p)
 }
 
 /* ---- sending ---- */
-
-static bool is_stopped(void *pushing)
-{
-	struct pushing *p = pushing;
-	struct pollfd f = { .fd = p->signals.fd, .events = POLLIN };
-
-	if (!p->signals.stopped && poll(&f, 1, 0) > 0)
-		stop_signals_read(&p->signals);
-	return p->signals.stopped;
-}
 
 static int send_trace(struct pushing *p, const struct trace_source *s,
 		      struct push_progress_file *kept)

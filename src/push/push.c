@@ -16,6 +16,8 @@
 #include "src/push/push_pipe.h"
 #include "src/push/push_target.h"
 
+#define OLD_NS (3600 * NSEC_PER_SEC)
+
 enum { LOOK_MS = 200, SAID_MAX = 3, PART_BYTES_MIN = 2048 };
 
 static const struct push_retry_policy usual = { .first_ns = NSEC_PER_SEC,
@@ -77,6 +79,19 @@ static bool wait_for(const struct run *r, uint64_t ns)
 
 /* ---- what is said on the way ---- */
 
+/* Pyroscope takes nothing that is older than an hour. */
+static const char *hint(const struct run *r, const struct push_body *b, const struct push_answer *a)
+{
+	uint64_t now = clock_ns(CLOCK_REALTIME);
+
+	if (a->is_too_large)
+		return ". Try: --body-size 500K";
+	if (a->verdict == PUSH_REFUSED && !r->t->settings.rebase_time &&
+	    now > b->to_ns + OLD_NS)
+		return ". It is old. Try: --rebase-time";
+	return "";
+}
+
 static void say(struct run *r, const struct push_body *b, const char *what,
 		const struct push_answer *a)
 {
@@ -84,8 +99,7 @@ static void say(struct run *r, const struct push_body *b, const char *what,
 
 	push_answer_line(about, sizeof(about), b->what, strlen(b->what));
 	if (r->said++ < SAID_MAX)
-		note("%s: %s %s%s", about, what, r->result->why,
-		     a->is_too_large ? ". Try: --body-size 500K" : "");
+		note("%s: %s %s%s", about, what, r->result->why, hint(r, b, a));
 	else if (r->said == SAID_MAX + 1)
 		note("there are more; the last line has their number");
 }
@@ -124,6 +138,8 @@ static void settle(struct run *r, const struct push_body *b, const struct push_a
 		result->lost += b->lost;
 		result->partial += a->is_partial && a->rejected;
 		result->rejected_profiles += a->rejected;
+		note_verbose("body %" PRIu64 ": %u, %zu octets", r->result->delivered.bodies,
+			     a->status, b->len);
 		if (a->is_partial)
 			say(r, b, a->rejected ? "taken in part," : "taken,", a);
 	} else {
@@ -290,6 +306,10 @@ static int send_all(struct run *r)
 	}
 	if (n < 0)
 		return pipe_error(n, r->request.name);
+	if (!r->whole_bytes) {
+		r->result->cut_values += r->pipe.counts.cut_values;
+		r->result->capped += r->pipe.counts.capped;
+	}
 	if (!r->pipe.result && !r->whole_bytes && r->result->skipped.bodies < r->settled)
 		return is_other(r);
 	return r->pipe.result > 0 ? pipe_error(-EPROTO, r->request.name) : r->pipe.result;

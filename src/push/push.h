@@ -54,7 +54,7 @@ void push_target_close(struct push_target *t);		/* NULL is fine */
  */
 int push_target_shut_in(struct push_target *t);
 
-/* "http://host:4318/v1development/profiles", "OTLP profiles v1.10"; borrowed. */
+/* "http://host:4318/v1development/profiles" (or ""), "OTLP profiles v1.10"; borrowed. */
 const char *push_target_url(const struct push_target *t);
 const char *push_target_layout(const struct push_target *t);
 
@@ -84,6 +84,7 @@ struct push_result {
 	uint64_t partial;		/* bodies that were taken in part: never sent again */
 	uint64_t rejected_profiles;	/* in those, as the receiver says */
 	uint64_t requests, failures;	/* attempts, and those that ended in "again" */
+	uint64_t cut_values, capped;	/* push_encode.h: what bodies could not hold as it was */
 	unsigned status;		/* of the last answer; 0: there was none */
 	char why[256];			/* the last thing that went wrong, escaped; "" */
 };
@@ -95,7 +96,7 @@ struct push_progress {
 	uint64_t rebased_to_ns;		/* with rebase_time: where the trace ends; 0: now */
 	/* After each of them. Not 0 ends the call, which returns it. NULL: it is not called. */
 	int (*keep)(void *ctx, const struct push_progress *p);
-	/* Asked at least every 0.2 s: whether to end soon. NULL: never. */
+	/* Asked about once a second: whether to end soon. NULL: never. */
 	bool (*stop)(void *ctx);
 	void *ctx;
 };

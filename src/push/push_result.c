@@ -34,6 +34,8 @@ void push_result_add(struct push_result *sum, const struct push_result *r)
 	sum->lost += r->lost;
 	sum->partial += r->partial;
 	sum->rejected_profiles += r->rejected_profiles;
+	sum->cut_values += r->cut_values;
+	sum->capped += r->capped;
 	sum->requests += r->requests;
 	sum->failures += r->failures;
 	if (r->status)
@@ -100,6 +102,12 @@ void push_result_text(const struct push_result *r, char *buf, size_t size)
 		put_amount(&l, "refused", &r->refused);
 	if (r->skipped.bodies)
 		put_amount(&l, "before", &r->skipped);
+	if (r->cut_values)
+		put(&l, "; %" PRIu64 " %s cut", r->cut_values,
+		    plural(r->cut_values, "label was", "labels were"));
+	if (r->capped)
+		put(&l, "; %" PRIu64 " %s too large for the protocol", r->capped,
+		    plural(r->capped, "weight was", "weights were"));
 	if (r->failures)
 		put(&l, "; %" PRIu64 " of %" PRIu64 " %s failed", r->failures, r->requests,
 		    plural(r->requests, "request", "requests"));

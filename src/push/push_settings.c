@@ -46,7 +46,8 @@ static int find_url(const struct push_options *o, push_getenv_fn get, struct pus
 	if (value)
 		return push_url_parse("--to", value, o->protocol, &s->url);
 	value = variable(get, "ENDPOINT", name);
-	if (!value && o->dry_run)
+	s->no_receiver = !value && o->dry_run;
+	if (s->no_receiver)
 		return push_url_parse("--to", "http://nowhere", o->protocol, &s->url);
 	if (!value)
 		return fail_why(-EINVAL, "where to? Try: --to http://127.0.0.1:4318, or set "

@@ -38,6 +38,7 @@ struct push_settings {
 	uint64_t timeout_ns;
 	uint64_t give_up_ns;		/* 0: no second attempt */
 	bool no_gzip, rebase_time;
+	bool no_receiver;		/* a dry run without one */
 	struct push_label labels[PUSH_MAX_LABELS];	/* names are owned, values are within */
 	size_t nr_labels;
 };

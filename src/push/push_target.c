@@ -65,8 +65,9 @@ int push_target_open_with(const struct push_options *o, push_make_fn make, struc
 		return err;
 	}
 	seed(t);
-	push_url_with_path(&t->settings.url, paths[t->settings.url.protocol], t->address,
-			   sizeof(t->address));
+	if (!t->settings.no_receiver)
+		push_url_with_path(&t->settings.url, paths[t->settings.url.protocol], t->address,
+				   sizeof(t->address));
 	if (!t->settings.url.is_tls && !t->settings.url.is_loopback && has_secret(&t->settings))
 		note("what opens %s goes there unencrypted. Try: https", t->settings.url.base);
 	*tp = t;

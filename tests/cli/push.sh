@@ -162,6 +162,14 @@ push --rebase-time; exits 1; says 'which is not followed'
 told 'r["path"]' | grep -q other && wrong 'follows a redirection'
 receiver_end
 
+# The recording is of September 2026.
+if [ "$(date +%s)" -gt 1790010000 ]; then
+	receiver old --max-age 3600
+	push; exits 1; says 'It is old. Try: --rebase-time'
+	push --rebase-time; exits 0
+	receiver_end
+fi
+
 # --- too large for the receiver: sent in parts, and all of it comes once
 
 # sums: what each stack of each process has in all that was taken, sorted; and that no profile has the id of another.
