@@ -262,8 +262,11 @@ static int skip(struct run *r, const struct push_body *b)
 static int settle_body(struct run *r, const struct push_body *b)
 {
 	struct push_progress *p = r->progress;
-	int err = deliver(r, b);
+	int err = p->begin ? p->begin(p->ctx, p) : 0;
 
+	if (err)
+		return err;
+	err = deliver(r, b);
 	if (err <= 0)
 		return err;
 	p->settled++;

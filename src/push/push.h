@@ -94,6 +94,11 @@ struct push_progress {
 	uint64_t settled;		/* bodies that are delivered, or refused for good */
 	uint64_t mark;			/* of the last of them, by which it is known again */
 	uint64_t rebased_to_ns;		/* with rebase_time: where the trace ends; 0: now */
+	/*
+	 * Before the first attempt at a body: from now on it may arrive although it is not settled.
+	 * Otherwise as keep().
+	 */
+	int (*begin)(void *ctx, const struct push_progress *p);
 	/* After each of them. Not 0 ends the call, which returns it. NULL: it is not called. */
 	int (*keep)(void *ctx, const struct push_progress *p);
 	/* Asked about once a second: whether to end soon. NULL: never. */
