@@ -47,12 +47,12 @@ static void amount_add(struct push_amount *a, const struct push_body *b)
 	a->raw_bytes += b->raw_len;
 }
 
-/* Tells bodies apart well enough to notice that they are others than before. */
+/* Tells bodies apart well enough to notice that they are others than before. Never 0. */
 static uint64_t mark_of(const struct push_body *b)
 {
 	uint32_t path = crc32c(b->path, strlen(b->path));
 
-	return (uint64_t)crc32c(b->bytes, b->len) << 32 | (path ^ (uint32_t)b->len);
+	return ((uint64_t)crc32c(b->bytes, b->len) << 32 | (path ^ (uint32_t)b->len)) ?: 1;
 }
 
 /* ---- waiting ---- */
@@ -255,8 +255,9 @@ static int is_other(const struct run *r)
 static int skip(struct run *r, const struct push_body *b)
 {
 	amount_add(&r->result->skipped, b);
-	return r->result->skipped.bodies < r->settled || r->progress->mark == mark_of(b)
-		       ? 1 : is_other(r);
+	if (r->result->skipped.bodies < r->settled || !r->progress->mark)
+		return 1;
+	return r->progress->mark == mark_of(b) ? 1 : is_other(r);
 }
 
 static int settle_body(struct run *r, const struct push_body *b)

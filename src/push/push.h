@@ -92,7 +92,7 @@ struct push_result {
 /* How far a trace is sent. All zero is the beginning. A caller keeps the three numbers on disk. */
 struct push_progress {
 	uint64_t settled;		/* bodies that are delivered, or refused for good */
-	uint64_t mark;			/* of the last of them, by which it is known again */
+	uint64_t mark;			/* of the last of them, to know it again; 0: do not ask */
 	uint64_t rebased_to_ns;		/* with rebase_time: where the trace ends; 0: now */
 	/*
 	 * Before the first attempt at a body: from now on it may arrive although it is not settled.

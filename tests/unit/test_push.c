@@ -317,10 +317,15 @@ static void test_another_trace(void **state)
 	assert_int_equal(go(&b), -ESTALE);
 	assert_int_equal(b.server.seen->nr, 0);
 	assert_non_null(strstr(b.said, "another trace or with other options"));
+	/* Nobody remembers what the last one was. */
+	b.p = (struct push_progress){ .settled = 2 };
+	assert_int_equal(go(&b), 0);
+	assert_int_equal(b.server.seen->nr, 1);
+	saw(&b, 0, "three");
 	/* It has fewer bodies than are said to be settled. */
 	b.p = (struct push_progress){ .settled = 9, .mark = 0 };
 	assert_int_equal(go(&b), -ESTALE);
-	assert_int_equal(b.server.seen->nr, 0);
+	assert_int_equal(b.server.seen->nr, 1);
 	tear_down(&b);
 }
 
