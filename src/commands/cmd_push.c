@@ -208,6 +208,7 @@ static int tell(const struct pushing *p)
 
 static int send_or_show(struct pushing *p, struct push_progress_file *kept)
 {
+	char text[512];
 	int err;
 
 	if (p->args->dry_run)
@@ -216,7 +217,9 @@ static int send_or_show(struct pushing *p, struct push_progress_file *kept)
 	err = send_all(p, kept);
 	if (!err)
 		return tell(p);
-	fail_if_silent(err, "push");
+	push_result_text(&p->sum, text, sizeof(text));
+	if (p->sum.requests)
+		note("%s", text);
 	return exit_code_of(err);
 }
 

@@ -2,6 +2,7 @@
 /* In the process that reads a trace: from the descriptor to the bodies. */
 #include "src/push/push_reader.h"
 
+#include "src/base/fail.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
 
@@ -20,6 +21,15 @@ static uint64_t end_of(const struct report *rep)
 	return end;
 }
 
+/* What whoever sends it should know. */
+static void say(const struct report *rep, const char *name)
+{
+	if (report_is_incomplete(rep))
+		note("%s: %s", name, report_warning(rep));
+	if (!report_info(rep)->samples)
+		note("%s is empty: nothing was sampled", name);
+}
+
 int push_make(const struct push_request *q, const struct push_encode_opts *o, push_body_fn fn,
 	      void *ctx, struct push_counts *counts)
 {
@@ -35,6 +45,8 @@ int push_make(const struct push_request *q, const struct push_encode_opts *o, pu
 	opts.skip = q->skip;
 	opts.take = q->take;
 	opts.first_profile = q->first_profile;
+	if (!err && !q->take)
+		say(rep, q->name);
 	if (!err)
 		err = push_encode(rep, &opts, fn, ctx, counts);
 	report_close(rep);

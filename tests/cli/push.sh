@@ -29,6 +29,15 @@ run probee push "$trace" --to http://h --header Authorization=geheim; exits 2; s
 echo 'no trace' >"$TMP/text.pbz"
 run probee push "$TMP/text.pbz" --to http://127.0.0.1:1 --give-up 1s; exits 1; says 'is text, not a probee trace'
 
+# What is damaged is sent as far as it can be read, and said.
+receiver damaged
+head -c $(($(stat -c %s "$trace") - 60)) "$trace" >"$TMP/cut.pbz"
+run timeout 60 "$PROBEE" push "$TMP/cut.pbz" --to "http://127.0.0.1:$port" --rebase-time; says "$TMP/cut.pbz: "
+exits 0; says 'the file was cut short'
+: >"$TMP/empty.pbz"
+run timeout 60 "$PROBEE" push "$TMP/empty.pbz" --to "http://127.0.0.1:$port"; exits 1; one_line; says 'empty.pbz is empty'
+receiver_end
+
 # --- success, by each protocol; all that a dry run counts comes
 
 for protocol in otlp pyroscope ingest; do
