@@ -59,6 +59,10 @@ static const struct opt rows_of_push[] = {
 	  opt_string, AT(service), NULL, "What is sent", NULL },
 	{ 0, "label", "NAME=VALUE", "this label on all of it; give it again for more", add_word,
 	  AT(labels), NULL, NULL, NULL },
+	{ 0, "no-threads", NULL, "without numbers and names of threads, for receivers that make a "
+	  "series of each", opt_flag, AT(no_threads), NULL, NULL, NULL },
+	{ 0, "addresses", NULL, "OTLP: addresses of frames that have names, too", opt_flag,
+	  AT(addresses), NULL, NULL, NULL },
 	{ 0, "window", "TIME", "so much time in one profile (default and most 10s)", opt_duration,
 	  AT(window_ns), NULL, NULL, NULL },
 	{ 0, "body-size", "SIZE",

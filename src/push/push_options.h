@@ -51,6 +51,8 @@ struct push_options {
 	uint64_t window_ns;		/* that one profile covers at most; 0: 10 s */
 	uint64_t body_bytes;		/* of one request before compression; 0: 16 MiB */
 	bool no_gzip;			/* bodies are not compressed */
+	bool no_threads;		/* without numbers and names of threads: fewer series */
+	bool addresses;			/* OTLP: also of frames that have names */
 	bool rebase_time;		/* times are moved so that the trace ends now */
 	bool no_wait;			/* one attempt at each body: the caller tries again */
 	bool dry_run;			/* for push_dry_run() alone: no secrets, no libcurl */

@@ -20,6 +20,8 @@ static int start_reader(struct push_target *t, const struct push_options *o, pus
 			.window_ns = o->window_ns,
 			.max_body_bytes = o->body_bytes,
 			.service = o->service,
+			.without_threads = o->no_threads,
+			.addresses = o->addresses,
 			.no_gzip = t->settings.no_gzip,
 			.labels = t->settings.labels,
 			.nr_labels = t->settings.nr_labels,
