@@ -238,6 +238,8 @@ static int run(struct pushing *p, int nr, char **paths)
 	if (!err)
 		err = stop_signals_open(&p->signals, &limit);
 	if (!err)
+		push_target_leave_root(p->target);
+	if (!err)
 		err = push_target_shut_in(p->target);
 	code = err ? exit_code_of(err) : send_or_show(p, &kept);
 	stop_signals_close(&p->signals);

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <ftw.h>
-#include <grp.h>
 #include <limits.h>
 #include <pthread.h>
 #include <pwd.h>
@@ -16,13 +15,11 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
-#include "src/base/sudo_user.h"
 #include "src/foreign/sealed_file.h"
 #include "src/helpers/helper.h"
 #include "src/rights/capabilities.h"
 
 #define LIBRARY "libdebuginfod.so.1"
-#define NOBODY 65534			/* uid and gid; the kernel's overflow ids, too */
 #define FILE_SECONDS "10"
 #define FILE_NS (11 * NSEC_PER_SEC)	/* the library gives up before that */
 #define START_NS (5 * NSEC_PER_SEC)
@@ -38,24 +35,12 @@ struct client {
 
 /* ---- in the helper and its keeper ---- */
 
-/*
- * A process of root takes the user who called sudo, or the user nobody. A process of another user
- * gives up its capabilities only.
- */
+/* A process of another user than root gives up its capabilities only. */
 static int leave_root(void)
 {
-	uid_t uid = NOBODY;
-	gid_t gid = NOBODY;
+	int err = rights_leave_root();
 
-	if (!geteuid()) {
-		if (!sudo_user(&uid, &gid) || !uid) {
-			uid = NOBODY;
-			gid = NOBODY;
-		}
-		if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
-			return -errno;
-	}
-	return rights_keep(NULL, 0);
+	return err ? err : rights_keep(NULL, 0);
 }
 
 static void begin_keeper(void)
@@ -137,7 +122,7 @@ static void serve(void *state, struct helper_message *m, struct helper_message *
 	if (!c || !m->part[0].len || m->part[0].len > 64)
 		return;
 	setenv("DEBUGINFOD_URLS", m->part[1].v, 1);
-	fd = geteuid() == NOBODY ? find_once(c, &m->part[0]) : find(c, &m->part[0]);
+	fd = geteuid() == RIGHTS_NOBODY ? find_once(c, &m->part[0]) : find(c, &m->part[0]);
 	seal = fd < 0 ? fd : sealed_file_new(fd);
 	if (fd >= 0)
 		close(fd);

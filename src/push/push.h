@@ -12,6 +12,7 @@
  *
  *	push_target_open(&options, &t)	before threads, and before rights are given up: forks the
  *					reader, then reads secrets and loads libcurl
+ *	push_target_leave_root(t)	if the process opens nothing else
  *	push_target_shut_in(t)		if the process does nothing else: gives up its rights
  *	push_trace(t, fd, name, &progress, &result)	as often as wanted, for one trace each
  *	push_target_close(t)
@@ -53,6 +54,13 @@ void push_target_close(struct push_target *t);		/* NULL is fine */
  * resolution and certificates need (src/rights/sandbox.h). 0 or -errno, explained.
  */
 int push_target_shut_in(struct push_target *t);
+
+/*
+ * Before that, if the process opens nothing else: root becomes the user behind sudo, or nobody, so
+ * that root's files are out of reach. It stays root if that user cannot read the files with
+ * certificates, or if it may not become another.
+ */
+void push_target_leave_root(const struct push_target *t);
 
 /* "http://host:4318/v1development/profiles" (or ""), "OTLP profiles v1.10"; borrowed. */
 const char *push_target_url(const struct push_target *t);

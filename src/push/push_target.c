@@ -2,13 +2,17 @@
 #include "src/push/push_target.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/rights/capabilities.h"
 #include "src/rights/sandbox.h"
 
 static int start_reader(struct push_target *t, const struct push_options *o, push_make_fn make)
@@ -89,6 +93,32 @@ void push_target_close(struct push_target *t)
 	push_sender_close(t->sender);
 	push_settings_release(&t->settings);
 	free(t);
+}
+
+/* libcurl opens these files again for each connection. */
+static bool opens(const char *path)
+{
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : 0;
+
+	return fd >= 0;
+}
+
+/* Whether the other user can do all that is left to do: a child tries it. */
+static bool can_leave_root(const struct push_settings *s)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(!rights_leave_root() && opens(s->ca_file) && opens(s->cert_file) &&
+		      opens(s->key_file) ? 0 : 1);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && !status;
+}
+
+void push_target_leave_root(const struct push_target *t)
+{
+	if (!geteuid() && (!can_leave_root(&t->settings) || rights_leave_root()))
+		note_verbose("the sender stays root: another user cannot do what is left to do");
 }
 
 int push_target_shut_in(struct push_target *t)

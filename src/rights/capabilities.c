@@ -3,6 +3,7 @@
 
 #include <cap-ng.h>
 #include <errno.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/io.h"
+#include "src/base/sudo_user.h"
 
 #define PREFIX "cap_"
 #define HIGHEST 63
@@ -156,4 +158,19 @@ int rights_drop_all(void)
 bool rights_are_of_root(void)
 {
 	return !getauxval(AT_SECURE) && getuid() == 0 && geteuid() == 0;
+}
+
+int rights_leave_root(void)
+{
+	uid_t uid = RIGHTS_NOBODY;
+	gid_t gid = RIGHTS_NOBODY;
+
+	if (geteuid())
+		return 0;
+	if (!sudo_user(&uid, &gid) || !uid) {
+		uid = RIGHTS_NOBODY;
+		gid = RIGHTS_NOBODY;
+	}
+	return setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid) ? -errno
+										       : 0;
 }

@@ -72,6 +72,14 @@ int rights_keep(const int *caps, size_t nr);
  */
 void rights_own_proc(void);
 
+/*
+ * A process of root becomes the user behind sudo, or nobody, with that one's group alone; another
+ * process stays what it is. What only root can open must be open before. 0 or -errno, silent: it
+ * may not become another.
+ */
+#define RIGHTS_NOBODY 65534		/* uid and gid; the kernel's overflow ids, too */
+int rights_leave_root(void);
+
 /* rights_keep() of none. A process of root remains one: files of root's are open to it. */
 int rights_drop_all(void);
 

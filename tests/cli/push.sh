@@ -262,6 +262,7 @@ sender=$!
 wait_for 2 || wrong 'sends no second body'
 if [ "$(id -u)" = 0 ]; then
 	grep -q '^CapEff:[[:space:]]*0000000000000000' /proc/$sender/status || wrong 'the sender holds capabilities'
+	grep -q '^Uid:[[:space:]]*0' /proc/$sender/status && wrong 'the sender is root'
 	grep -q '^Seccomp:[[:space:]]*2' /proc/$sender/status || [ "${PROBEE%/san/*}" != "$PROBEE" ] || wrong 'the sender is not shut in'
 fi
 kill -9 $sender; wait $sender 2>/dev/null
