@@ -222,8 +222,11 @@ int push_settings_read_headers(const struct push_options *o, push_getenv_fn get,
 
 void push_settings_hide(void)
 {
-	static const char *const names[] = { "OTEL_EXPORTER_OTLP_PROFILES_HEADERS",
-					     "OTEL_EXPORTER_OTLP_HEADERS" };
+	/* An address of a proxy may hold a password. */
+	static const char *const names[] = {
+		"OTEL_EXPORTER_OTLP_PROFILES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS", "http_proxy",
+		"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char *value = getenv(names[i]);

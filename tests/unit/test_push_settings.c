@@ -269,6 +269,17 @@ static void test_options(void **state)
 	assert_int_equal(s.give_up_ns, 0);
 }
 
+/* What a process that reads foreign bytes does first. */
+static void test_hide(void **state)
+{
+	(void)state;
+	setenv("OTEL_EXPORTER_OTLP_HEADERS", "key=geheim", 1);
+	setenv("https_proxy", "http://u:geheim@proxy", 1);
+	push_settings_hide();
+	assert_string_equal(getenv("OTEL_EXPORTER_OTLP_HEADERS"), "");
+	assert_string_equal(getenv("https_proxy"), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +288,7 @@ int main(void)
 		cmocka_unit_test(test_other_variables),
 		cmocka_unit_test(test_secret_files),
 		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_hide),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
