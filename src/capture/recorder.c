@@ -97,7 +97,7 @@ int recorder_begin(struct recorder *r, const struct session_info *info)
 	losses_init(&r->losses, now_ns());
 	r->flush_ns = FIRST_FLUSH_NS;
 	r->next_flush_ns = now_ns() + r->flush_ns;
-	r->part_begin_ns = now_ns();
+	recorder_time_part(r);
 	err = session_begin(r->session, info);
 	if (!err && capture_bpf_reduced(r->bpf, text, sizeof(text)))
 		err = session_note(r->session, 1, text);
@@ -326,6 +326,8 @@ int recorder_service(struct recorder *r)
 		return 0;
 	r->flush_ns = r->flush_ns * FLUSH_GROWTH < FLUSH_NS ? r->flush_ns * FLUSH_GROWTH : FLUSH_NS;
 	r->next_flush_ns = now + r->flush_ns;
+	if (r->part_until_ns > now && r->part_until_ns < r->next_flush_ns)
+		r->next_flush_ns = r->part_until_ns;
 	/* Below, processes are forgotten that stacks may need. */
 	err = recorder_kernel_settle(r);
 	if (!err)

@@ -87,7 +87,11 @@ struct recorder_options {
 	int (*begin_segment)(void *sink_ctx);
 	uint64_t (*segment_bytes)(void *sink_ctx);	/* written of this segment so far */
 	uint64_t max_segment_bytes;	/* another one begins then; 0: for its memory alone */
-	uint64_t max_segment_ns;	/* likewise after this time; 0: at no time */
+	/*
+	 * Another one begins each time that the clock of the wall shows a multiple of segment_ns,
+	 * or segment_offset_ns later than that. 0: not by time.
+	 */
+	uint64_t segment_ns, segment_offset_ns;
 	/* true: the user does not want to wait for tables and names any longer. NULL: never. */
 	bool (*hurry)(void *sink_ctx);
 	void *sink_ctx;

@@ -79,6 +79,7 @@ struct recorder {
 	uint64_t flush_ns;		/* until the next flush; grows to a second */
 	bool is_cut_asked;		/* recorder_ask_cut() */
 	uint64_t part_begin_ns;		/* of the part of the recording that is being written */
+	uint64_t part_until_ns;		/* another one begins then; 0: not by time */
 };
 
 /* true: the user asked for certain processes or threads, not for all. */
@@ -91,6 +92,10 @@ int recorder_report_losses(struct recorder *r);	/* LOST records. 0, or an error 
  * called between two turns of the capture loop. 0, or an error that ends the recording.
  */
 int recorder_look_at_part(struct recorder *r);
+/* To be called when a part begins: sets until when it lasts. */
+void recorder_time_part(struct recorder *r);
+/* How long it is at a time of CLOCK_REALTIME until the next multiple of ns, or offset_ns later. */
+uint64_t recorder_until_multiple(uint64_t real_ns, uint64_t ns, uint64_t offset_ns);
 /* CPU time of all processes but this one and the readers of scans. */
 uint64_t recorder_helpers_cpu_ns(const struct recorder *r);
 

@@ -4,11 +4,16 @@
  * time (src/capture/session/session_segment.c says what that means for ids).
  *
  * A segment ends when its definitions take more memory than is wanted, when more tasks are defined
- * in it than ids should be used for, or when it has the size or the age that the user asked for.
- * That is looked at once a second, behind the flush of the trace, where no scan is under way.
- * Another segment costs what defining everything again costs, in CPU time and in the file, so it
- * comes 10 s after the last one at the soonest, also where a load makes definitions without an end;
- * 1 s where the user wants segments of a size.
+ * in it than ids should be used for, when it has the size that the user asked for, or at the times
+ * that he asked for. That is looked at once a second, and at those times, behind the flush of the
+ * trace, where no scan is under way. Another segment costs what defining everything again costs, in
+ * CPU time and in the file, so it comes 10 s after the last one at the soonest, also where a load
+ * makes definitions without an end; 1 s where the user wants segments of a size or of a time.
+ *
+ * Times are those of the clock of the wall: with --segment-time 15s all machines begin a segment at
+ * :00, :15, :30 and :45, so that segments of several machines can be laid side by side. Where that
+ * would have thousands of them send something in the same second, each has an offset of its own:
+ * --segment-time 15s+3.7s. After the clock was set one segment is shorter or longer.
  *
  * Example: compilers run all day and are sampled at 99 Hz on 64 CPUs. Each hour their stacks take
  * 12 MiB, and the trace has one segment for each hour. A web server meets all of its stacks within
@@ -45,11 +50,31 @@ static bool has_size(const struct recorder *r)
 	return max && r->opts.segment_bytes(r->opts.sink_ctx) >= max;
 }
 
+uint64_t recorder_until_multiple(uint64_t real_ns, uint64_t ns, uint64_t offset_ns)
+{
+	return ns - (real_ns + ns - offset_ns % ns) % ns;
+}
+
+void recorder_time_part(struct recorder *r)
+{
+	uint64_t ns = r->opts.segment_ns, left;
+
+	r->part_begin_ns = now_ns();
+	r->part_until_ns = 0;
+	if (!ns)
+		return;
+	left = recorder_until_multiple(clock_ns(CLOCK_REALTIME), ns, r->opts.segment_offset_ns);
+	/* The timer may have been early, and two segments in one second help nobody. */
+	if (left < SIZED_PART_NS)
+		left += ns;
+	r->part_until_ns = r->part_begin_ns + left;
+}
+
 static bool is_part_over(const struct recorder *r)
 {
-	uint64_t age = now_ns() - r->part_begin_ns;
+	uint64_t now = now_ns(), age = now - r->part_begin_ns;
 
-	if (r->opts.max_segment_ns && age >= r->opts.max_segment_ns)
+	if (r->part_until_ns && now >= r->part_until_ns)
 		return true;
 	if (age >= SIZED_PART_NS && has_size(r))
 		return true;
@@ -79,7 +104,7 @@ static int next_part(struct recorder *r, enum end_reason reason)
 		err = session_continue(r->session, &end, r->opts.begin_segment, r->opts.sink_ctx);
 	if (!err)
 		err = r->opts.flush(r->opts.sink_ctx);
-	r->part_begin_ns = now_ns();
+	recorder_time_part(r);
 	note_verbose("part %" PRIu32 " of the recording begins: %.1f MiB of definitions forgotten "
 		     "in %.1f ms",
 		     session_part(r->session), (double)bytes / (1 << 20),

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/output/output_place.h"
 #include "src/recording/flight_options.h"
@@ -82,6 +83,26 @@ static int parse_count(const struct opt *o, const char *value, void *dst)
 		       ? 0
 		       : fail_why(-EINVAL, "--%s %s: at least 1. Try: --%s 1, or leave it out",
 				  o->name, value, o->name);
+}
+
+/* "15s", or "15s+4.2s" with an offset. */
+static int parse_segment_time(const struct opt *o, const char *value, void *dst)
+{
+	struct record_args *a = (struct record_args *)((char *)dst - o->offset);
+	const char *plus = strchr(value, '+');
+	char first[32];
+
+	if (plus) {
+		snprintf(first, sizeof(first), "%.*s", (int)(plus - value), value);
+		if (opt_duration(o, plus + 1, &a->segment_offset_ns))
+			return -EINVAL;
+	}
+	if (opt_duration(o, plus ? first : value, &a->segment_ns))
+		return -EINVAL;
+	return a->segment_ns >= NSEC_PER_SEC
+		       ? 0
+		       : fail_why(-EINVAL, "--%s %s: at least 1s. Try: --%s 15s", o->name, value,
+				  o->name);
 }
 
 #define AT(field) offsetof(struct record_args, field)
@@ -204,8 +225,10 @@ static const struct opt common_opts[] = {
 	  "time that SIZE is written: 500K, 10M (default: only where the memory of a long "
 	  "recording needs it)",
 	  opt_size, AT(segment_bytes), NULL, NULL, NULL },
-	{ 0, "segment-time", "TIME", "the same each time that TIME has passed: 10s, 1m",
-	  opt_duration, AT(segment_ns), NULL, NULL, NULL },
+	{ 0, "segment-time", "TIME",
+	  "likewise each time that the clock shows a multiple of TIME: 15s, 1m; 15s+4s: 4 s later "
+	  "than that",
+	  parse_segment_time, AT(segment_ns), NULL, NULL, NULL },
 	{ 0, "force", NULL, "replace files that are no earlier traces or reports, too", opt_flag,
 	  AT(force), NULL, NULL, NULL },
 	{ 0, "strict", NULL, "exit with 3 when anything was lost", opt_flag, AT(strict), NULL, NULL,

@@ -37,7 +37,8 @@ struct record_args {
 	struct render_opts render;
 	uint64_t duration_ns;		/* 0: unlimited */
 	uint64_t segment_bytes;		/* the trace goes on in another segment then; 0: no limit */
-	uint64_t segment_ns;		/* likewise after this time */
+	/* It goes on in another one each segment_ns of the clock, offset by so much; 0: not. */
+	uint64_t segment_ns, segment_offset_ns;
 	struct flight_settings flight;
 	int flight_link, flight_trace;	/* set for the recorder of one: flight_keeper.h */
 	double freq_hz;			/* samples a second; with `snapshot`, scans a second */

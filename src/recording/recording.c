@@ -169,7 +169,8 @@ static int open_recorder(struct recording *r)
 		.begin_segment = begin_segment,
 		.segment_bytes = segment_bytes,
 		.max_segment_bytes = a->segment_bytes,
-		.max_segment_ns = a->segment_ns,
+		.segment_ns = a->segment_ns,
+		.segment_offset_ns = a->segment_offset_ns,
 		.hurry = hurry,
 		.sink_ctx = r,
 	};

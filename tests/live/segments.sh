@@ -80,4 +80,13 @@ csv rows.pbz >rows.csv
 "$PROBEE" report rows.pbz --csv >rows.csv 2>>err
 check "live rows are those of a report" cmp live.csv rows.csv
 check "live rows: none is a mistake of the recorder" equal "$(json rows.pbz 'd["ends"].get("bug", 0)')" 0
+
+# By the clock: a part in each span of 2 s that begins at an odd half second.
+timeout -k 5 60 "$PROBEE" snapshot -a -F 5 -d 7 --segment-time 2s+0.5s -o timed.pbz 2>err
+RC=$?
+check "segments by time: exit status" equal "$RC" 0
+NR=$(python3 "$LIVE/segments.py" timed.pbz timed)
+check "segments by time: several parts: $NR" test "$NR" -ge 3 -a "$NR" -le 5
+for i in $(seq "$NR"); do json "timed$i.pbz" '(d["begin_real_ns"] - 500000000) // 2000000000'; done >spans
+check "segments by time: no two parts in the same span" equal "$(uniq spans | wc -l)" "$NR"
 done_testing

@@ -89,6 +89,21 @@ static void test_a_command_may_only_say_how_long(void **state)
 	record_args_release(&a);
 }
 
+static void test_segments_by_time(void **state)
+{
+	struct record_args a;
+	int argc;
+
+	(void)state;
+	assert_int_equal(parse(RECORD_BOTH, "record --segment-time 15s", &a, &argc), 0);
+	assert_true(a.segment_ns == 15 * NSEC_PER_SEC && !a.segment_offset_ns);
+	record_args_release(&a);
+	assert_int_equal(parse(RECORD_BOTH, "record --segment-time=1m+4.2s", &a, &argc), 0);
+	assert_true(a.segment_ns == 60 * NSEC_PER_SEC);
+	assert_int_equal(a.segment_offset_ns, 4200 * NSEC_PER_MSEC);
+	record_args_release(&a);
+}
+
 static const struct {
 	enum record_mode_id mode;
 	const char *line, *words;
@@ -108,6 +123,9 @@ static const struct {
 	{ RECORD_SAMPLE, "sample -e cpu-clock -c 10", "events that count" },
 	{ RECORD_BOTH, "record --faults sometimes", "no such choice" },
 	{ RECORD_BOTH, "record --unwind guess", "no such way" },
+	{ RECORD_BOTH, "record --segment-time 500ms", "at least 1s" },
+	{ RECORD_BOTH, "record --segment-time 15s+x", "not a duration" },
+	{ RECORD_BOTH, "record --segment-time +4s", "not a duration" },
 };
 
 static void test_what_makes_no_sense_is_refused(void **state)
@@ -181,6 +199,7 @@ int main(void)
 		cmocka_unit_test(test_each_mode_has_its_rate),
 		cmocka_unit_test(test_a_picture_has_its_trace_beside_it),
 		cmocka_unit_test(test_a_command_may_only_say_how_long),
+		cmocka_unit_test(test_segments_by_time),
 		cmocka_unit_test(test_what_makes_no_sense_is_refused),
 		cmocka_unit_test(test_flight),
 		cmocka_unit_test(test_every_mode_fits_its_lists),
