@@ -241,6 +241,13 @@ int capture_loop_run(struct capture_loop *l, const struct capture_hooks *hooks)
 	return err;
 }
 
+void capture_loop_slow(struct capture_loop *l, uint32_t times)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->v[i].ops->slow)
+			l->v[i].ops->slow(l->v[i].state, times);
+}
+
 int capture_loop_end(struct capture_loop *l, struct rec_end *end)
 {
 	uint64_t last = l->reason == ENDED_DURATION && l->until_ns < l->end_ns ? l->until_ns

@@ -92,6 +92,8 @@ int capture_loop_open(struct capture_loop *l, struct recorder *recorder,
 int capture_loop_start(struct capture_loop *l);
 int capture_loop_run(struct capture_loop *l, const struct capture_hooks *hooks);
 void capture_loop_ask(struct capture_loop *l);	/* the next turn has a scan of all tasks */
+/* Samples and scans come so many times as slowly from the next segment on. */
+void capture_loop_slow(struct capture_loop *l, uint32_t times);
 int capture_loop_end(struct capture_loop *l, struct rec_end *end);
 void capture_loop_counts(const struct capture_loop *l, struct collector_counts *out);
 void capture_loop_losses(const struct capture_loop *l, uint64_t totals[LOSS_CAUSES]);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,6 +49,8 @@ struct recording {
 	struct live_outputs live;
 	struct flight_side flight;
 	struct target_command command;
+	uint32_t slower;		/* so many times as slow as asked for */
+	char rate[80];			/* META rate.budget; "": as asked for */
 	bool is_ending;			/* it has ended, and not by a signal */
 	uint32_t command_tgid;
 	struct id_list command_only;	/* a list of command_tgid alone: the recorder's targets */
@@ -95,8 +98,27 @@ static int flush(void *ctx)
 	return trace_file_flush(&((struct recording *)ctx)->trace);
 }
 
+/* A segment has one rate: another one that was asked for meanwhile counts from here on. */
+static void take_rate(struct recording *r)
+{
+	const struct capture_options *c = &r->args->capture;
+	uint32_t times = c->slower ? atomic_load(c->slower) : 1;
+
+	if (!times)
+		times = 1;
+	if (times == r->slower)
+		return;
+	r->slower = times;
+	capture_loop_slow(&r->loop, times);
+	r->rate[0] = 0;
+	if (times > 1)
+		snprintf(r->rate, sizeof(r->rate), "times=%" PRIu32 " asked=%.6g snapshots=%.6g",
+			 times, c->freq_hz, c->scan ? c->scan_hz : 0);
+}
+
 static int begin_segment(void *ctx)
 {
+	take_rate(ctx);
 	return trace_file_begin_segment(&((struct recording *)ctx)->trace);
 }
 
@@ -252,6 +274,7 @@ static int begin(struct recording *r, int argc, char **argv)
 		.argv = argv,
 		.unwind = unwind_mode_name(r->args->unwind),
 		.symbolize = r->args->no_symbolize ? "none" : "stream",
+		.rate = r->rate,
 	};
 	int err = live_outputs_open(&r->live, r->args, &r->outputs, &r->trace, &r->loop);
 
@@ -490,7 +513,7 @@ static int record(struct recording *r, int argc, char **argv)
 int recording_run(const struct record_mode *mode, const struct record_args *args, int argc,
 		  char **argv, struct recording_result *result)
 {
-	struct recording r = { .mode = mode, .args = args };
+	struct recording r = { .mode = mode, .args = args, .slower = 1 };
 	int err;
 
 	memory_be_frugal();	/* the helpers that are forked later have it from here */

@@ -61,6 +61,11 @@ struct capture_options {
 	bool scan_unchanged;		/* unwind threads that have not run since the last, too */
 	bool syscall_args;		/* rows have all arguments of system calls */
 	struct off_cpu_options off_cpu;
+	/*
+	 * Another process may set it (memory shared with it): so many times as slow is sampled and
+	 * scanned from the next segment on; 0 is like 1. NULL: the rates stay.
+	 */
+	const _Atomic uint32_t *slower;
 };
 
 struct collector_context {
@@ -95,6 +100,8 @@ struct collector {
 	uint64_t (*due_ns)(const void *state);
 	int (*take)(void *state);
 	void (*ask)(void *state);	/* take() is due now, once; NULL: it cannot be asked */
+	/* From the next segment on it is so many times as slow as asked for. NULL: it never is. */
+	void (*slow)(void *state, uint32_t times);
 	void (*stop)(void *state);	/* NULL: nothing to stop */
 	bool (*is_over)(const void *state);	/* it has all that was asked for; NULL: never */
 	int (*end)(void *state, const struct collector_end *end);

@@ -32,6 +32,7 @@ struct sampling {
 	uint64_t samples, missing_ticks;
 	struct cpu_time begin_time;
 	struct rate_watch rate;
+	bool was_slower;		/* at times: ticks cannot be compared with the rate */
 };
 
 static bool is_wanted(const struct capture_options *o)
@@ -172,6 +173,22 @@ static int sampling_take(void *state)
 	return err ? err : more;
 }
 
+/* What is in the ring by now weighs as at the new rate: some milliseconds of it. */
+static void sampling_slow(void *state, uint32_t times)
+{
+	struct sampling *s = state;
+	const struct event_spec *e;
+
+	perf_sampler_slow(s->sampler, times);
+	s->was_slower |= times > 1;
+	for (size_t i = 0; (e = perf_sampler_event(s->sampler, i)); i++)
+		if (e->freq_hz > 0)
+			session_set_rate(recorder_session(s->recorder), s->numbers[i],
+					 e->freq_hz / times,
+					 e->type->by_time ? event_spec_period_ns(e) * times
+							  : e->period);
+}
+
 static void sampling_stop(void *state)
 {
 	perf_sampler_stop(((struct sampling *)state)->sampler);
@@ -272,6 +289,7 @@ static int sampling_end(void *state, const struct collector_end *end)
 		return err;
 	/* Idle ticks are counted for all events together, and not at all if they are samples. */
 	if (!clock || perf_sampler_event(s->sampler, 1) || s->options->include_idle ||
+	    s->was_slower ||
 	    clock->no_user || clock->no_kernel)
 		return 0;
 	fired = c[COUNTER_FIRED_BY + number];
@@ -289,6 +307,7 @@ const struct collector sampling_collector = {
 	.fds = sampling_fds,
 	.due_ns = sampling_due,
 	.take = sampling_take,
+	.slow = sampling_slow,
 	.stop = sampling_stop,
 	.end = sampling_end,
 	.counts = sampling_counts,

@@ -63,6 +63,8 @@ struct scans {
 	uint64_t interval_ns, begin_ns;
 	uint64_t next_ns;		/* when the next scan is due */
 	uint32_t nr;			/* scans made */
+	uint32_t times, wanted_times;	/* the interval is so many times as long; from now, soon */
+	uint16_t number;		/* of the event */
 	uint64_t next;			/* the first multiple behind that of the last scan */
 	uint64_t left_out;		/* multiples without a scan so far */
 	uint64_t missing;		/* rows that scans should have had */
@@ -113,6 +115,7 @@ static int add_event(struct scans *w)
 	};
 	int number = recorder_add_event(w->recorder, &event);
 
+	w->number = (uint16_t)number;
 	if (number > 0)
 		capture_bpf_scan_control(recorder_bpf(w->recorder))->event = (uint32_t)number;
 	return number < 0 ? number : 0;
@@ -140,6 +143,7 @@ static int scans_open(const struct collector_context *ctx, void **state)
 	w->options = ctx->options;
 	w->recorder = ctx->recorder;
 	w->interval_ns = (uint64_t)((double)NSEC_PER_SEC / ctx->options->scan_hz + 0.5);
+	w->times = w->wanted_times = 1;
 	opts.ctx = w;
 	restrict_to(ctx->options, &opts);
 	err = task_snapshot_open(recorder_bpf(w->recorder), &opts, &w->iter);
@@ -301,11 +305,27 @@ static int take_rows(struct scans *w, struct rec_scan *receipt)
 	return err == -EINTR ? end_cut_scan(w, receipt) : err;
 }
 
+/* Multiples are counted anew from this one on, in intervals of another length. */
+static int change_interval(struct scans *w)
+{
+	uint64_t period = period_at(w, now_ns());
+	int err = tell_left_out(w, period);
+
+	w->begin_ns += period * w->interval_ns;
+	w->next = 0;
+	w->interval_ns = w->interval_ns / w->times * w->wanted_times;
+	w->times = w->wanted_times;
+	return err;
+}
+
 static int scan(struct scans *w)
 {
-	struct rec_scan receipt = { .scan = w->nr + 1, .interval_ns = w->interval_ns };
-	int err = recorder_update(w->recorder);
+	struct rec_scan receipt = { .scan = w->nr + 1 };
+	int err = w->times == w->wanted_times ? 0 : change_interval(w);
 
+	if (!err)
+		err = recorder_update(w->recorder);
+	receipt.interval_ns = w->interval_ns;
 	w->overslept = false;
 	w->nr = receipt.scan;
 	if (!err)
@@ -362,6 +382,16 @@ static int scans_take(void *state)
 static void scans_ask(void *state)
 {
 	((struct scans *)state)->is_asked = true;
+}
+
+/* A segment has rows at one rate; the first scan in it is still at the time of the old one. */
+static void scans_slow(void *state, uint32_t times)
+{
+	struct scans *w = state;
+
+	w->wanted_times = times;
+	session_set_rate(recorder_session(w->recorder), w->number, w->options->scan_hz / times,
+			 w->interval_ns / w->times * times);
 }
 
 static uint64_t scans_due(const void *state)
@@ -489,6 +519,7 @@ const struct collector scans_collector = {
 	.due_ns = scans_due,
 	.take = scans_take,
 	.ask = scans_ask,
+	.slow = scans_slow,
 	.is_over = scans_is_over,
 	.end = scans_end,
 	.counts = scans_counts,

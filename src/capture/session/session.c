@@ -165,6 +165,12 @@ int session_add_event(struct session *s, const struct session_event *event)
 	return (int)s->nr_events;
 }
 
+void session_set_rate(struct session *s, uint32_t number, double freq_hz, uint64_t period)
+{
+	s->events[number - 1].freq_hz = freq_hz;
+	s->events[number - 1].period = period;
+}
+
 static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct process *p)
 {
 	bool is_new = p && !definitions_process_id(s->defs, p);

@@ -71,6 +71,7 @@ struct session_info {
 	char **argv;
 	const char *unwind;		/* "auto", "fp", "dwarf" */
 	const char *symbolize;		/* "stream", "none" */
+	const char *rate;		/* META rate.budget of the next part; NULL or "": none */
 };
 
 /* A source of samples. */
@@ -110,6 +111,8 @@ int session_begin(struct session *s, const struct session_info *info);
 /* scan: number of the scan that the row belongs to; 0: it is a sample. 0 or the sink's error. */
 int session_sample(struct session *s, const struct wire_stack *stack, uint32_t scan);
 int session_scan(struct session *s, const struct rec_scan *scan);
+/* The rate of an event, and its period, from the next part on. */
+void session_set_rate(struct session *s, uint32_t number, double freq_hz, uint64_t period);
 /* Gives a record to the sink as it is: SCAN, LOST, NOTE. */
 int session_emit(struct session *s, const struct record *rec);
 int session_tell(struct session *s, const char *key, const char *value);	/* META */

@@ -82,5 +82,7 @@ int session_meta(record_fn sink, void *sink_ctx, const struct session_info *info
 	put(&m, "unwind", info->unwind);
 	put(&m, "symbolize", info->symbolize);
 	put_number(&m, "reorder_ns", REORDER_NS);
+	if (info->rate && *info->rate)
+		put(&m, "rate.budget", info->rate);
 	return m.err;
 }
