@@ -435,6 +435,8 @@ CAPTURE_SRCS := \
 	src/push/push_resource.c \
 	src/push/push_rows.c \
 	src/push/push_types.c \
+	src/agent/agent_config.c \
+	src/agent/agent_keys.c \
 	src/tui/activity_sums.c \
 	src/tui/canvas.c \
 	src/tui/export_files.c \

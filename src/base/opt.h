@@ -67,6 +67,10 @@ int opt_hz(const struct opt *o, const char *value, void *dst);
 int opt_duration(const struct opt *o, const char *value, void *dst);
 /* 200000 (octets), 500K, 10M or 1G, at least 1, as a uint64_t. */
 int opt_size(const struct opt *o, const char *value, void *dst);
+/* The same values in silence; false: it is none, and nothing was set. */
+bool opt_read_hz(const char *value, double *hz);
+bool opt_read_duration(const char *value, uint64_t *duration_ns);
+bool opt_read_size(const char *value, uint64_t *size);
 /* URLs of servers of debug files, borrowed; without a value those of $DEBUGINFOD_URLS. */
 int opt_servers(const struct opt *o, const char *value, void *dst);
 /* Adds "1,2,10-12" to a struct id_list; the option may be repeated. */

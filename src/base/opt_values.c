@@ -94,18 +94,24 @@ static bool read_decimal(const char *s, const char **end, double *v)
 	return p - s > 1 || (p != s && *s != '.');
 }
 
-int opt_hz(const struct opt *o, const char *value, void *dst)
+bool opt_read_hz(const char *value, double *hz)
 {
 	const char *end;
 	double v;
 
 	if (!read_decimal(value, &end, &v) || *end || v < 0.001 || v > 100000)
-		return bad_value(o, value, "a frequency from 0.001 to 100000");
-	*(double *)dst = v;
-	return 0;
+		return false;
+	*hz = v;
+	return true;
 }
 
-int opt_duration(const struct opt *o, const char *value, void *dst)
+int opt_hz(const struct opt *o, const char *value, void *dst)
+{
+	return opt_read_hz(value, dst) ? 0
+				       : bad_value(o, value, "a frequency from 0.001 to 100000");
+}
+
+bool opt_read_duration(const char *value, uint64_t *duration_ns)
 {
 	static const struct { const char *name; double ns; } units[] = {
 		{ "", 1e9 },   { "s", 1e9 },  { "ms", 1e6 },
@@ -115,20 +121,27 @@ int opt_duration(const struct opt *o, const char *value, void *dst)
 	double v;
 
 	if (!read_decimal(value, &end, &v))
-		return bad_value(o, value, "a duration such as 10, 1.5s, 200ms, 5m or 1h");
+		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		double ns = v * units[i].ns + 0.5;
 
 		/* At most 100 years: more would overflow later arithmetic. */
 		if (strcmp(end, units[i].name) || ns < 1 || ns > 100 * 365.25 * 86400e9)
 			continue;
-		*(uint64_t *)dst = (uint64_t)ns;
-		return 0;
+		*duration_ns = (uint64_t)ns;
+		return true;
 	}
-	return bad_value(o, value, "a duration such as 10, 1.5s, 200ms, 5m or 1h");
+	return false;
 }
 
-int opt_size(const struct opt *o, const char *value, void *dst)
+int opt_duration(const struct opt *o, const char *value, void *dst)
+{
+	return opt_read_duration(value, dst)
+		       ? 0
+		       : bad_value(o, value, "a duration such as 10, 1.5s, 200ms, 5m or 1h");
+}
+
+bool opt_read_size(const char *value, uint64_t *size)
 {
 	static const struct { const char *name; uint64_t octets; } units[] = {
 		{ "", 1 }, { "K", 1000 }, { "M", 1000000 }, { "G", 1000000000 },
@@ -137,16 +150,22 @@ int opt_size(const struct opt *o, const char *value, void *dst)
 	double v;
 
 	if (!read_decimal(value, &end, &v))
-		return bad_value(o, value, "a size such as 500K, 10M or 1G");
+		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		double octets = v * (double)units[i].octets;
 
 		if (strcmp(end, units[i].name) || octets < 1 || octets > 1e15)
 			continue;
-		*(uint64_t *)dst = (uint64_t)octets;
-		return 0;
+		*size = (uint64_t)octets;
+		return true;
 	}
-	return bad_value(o, value, "a size such as 500K, 10M or 1G");
+	return false;
+}
+
+int opt_size(const struct opt *o, const char *value, void *dst)
+{
+	return opt_read_size(value, dst) ? 0
+					 : bad_value(o, value, "a size such as 500K, 10M or 1G");
 }
 
 static int add_range(struct id_list *l, uint64_t first, uint64_t last)

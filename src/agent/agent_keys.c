@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The keys of the configuration, and how their values are read. */
+#include "src/agent/agent_config.h"
+
+#include <string.h>
+
+#include "src/base/clock.h"
+#include "src/base/opt.h"
+
+enum { LEAST_LIMIT = 1000000 };		/* octets of the spool: some windows must fit */
+
+static bool parse_freq(const char *value, void *dst)
+{
+	double *hz = dst;
+
+	return opt_read_hz(value, hz) && *hz >= 0.1 && *hz <= 1000;
+}
+
+static bool parse_scan_freq(const char *value, void *dst)
+{
+	double *hz = dst;
+
+	*hz = 0;
+	if (!strcmp(value, "no"))
+		return true;
+	return opt_read_hz(value, hz) && *hz <= 10;
+}
+
+static bool parse_window(const char *value, void *dst)
+{
+	uint64_t *ns = dst;
+
+	return opt_read_duration(value, ns) && *ns >= NSEC_PER_SEC && *ns <= 600 * NSEC_PER_SEC;
+}
+
+static bool parse_yes(const char *value, void *dst)
+{
+	*(bool *)dst = !strcmp(value, "yes");
+	return *(bool *)dst || !strcmp(value, "no");
+}
+
+static bool parse_text(const char *value, void *dst)
+{
+	*(const char **)dst = value;
+	return true;
+}
+
+/* "1%" of one CPU. */
+static bool parse_budget(const char *value, void *dst)
+{
+	size_t len = strlen(value);
+	char number[16];
+	double percent;
+
+	*(double *)dst = 0;
+	if (!strcmp(value, "no"))
+		return true;
+	if (len < 2 || len >= sizeof(number) || value[len - 1] != '%')
+		return false;
+	memcpy(number, value, len - 1);
+	number[len - 1] = 0;
+	if (!opt_read_hz(number, &percent) || percent < 0.1 || percent > 100)
+		return false;
+	*(double *)dst = percent / 100;
+	return true;
+}
+
+static bool parse_folder(const char *value, void *dst)
+{
+	return value[0] == '/' && parse_text(value, dst);
+}
+
+static bool parse_limit(const char *value, void *dst)
+{
+	uint64_t *bytes = dst;
+
+	return opt_read_size(value, bytes) && *bytes >= LEAST_LIMIT;
+}
+
+static bool parse_keep(const char *value, void *dst)
+{
+	*(uint64_t *)dst = 0;
+	return !strcmp(value, "no") || opt_read_duration(value, dst);
+}
+
+static bool parse_listen(const char *value, void *dst)
+{
+	return parse_text(strcmp(value, "no") ? value : "", dst);
+}
+
+static bool parse_url(const char *value, void *dst)
+{
+	const char *colon = strstr(value, "://");
+
+	*(const char **)dst = "";	/* it was said, though wrongly */
+	return colon && colon > value && colon[3] && !strpbrk(value, " \t") &&
+	       parse_text(value, dst);
+}
+
+static bool parse_protocol(const char *value, void *dst)
+{
+	static const char *const words[] = { "auto", "otlp", "pyroscope", "ingest" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(value, words[i]))
+			return parse_text(i ? value : "", dst);
+	return false;
+}
+
+static bool parse_delivery(const char *value, void *dst)
+{
+	*(bool *)dst = !strcmp(value, "at-most-once");
+	return *(bool *)dst || !strcmp(value, "at-least-once");
+}
+
+static bool add_text(const char *value, void *dst)
+{
+	struct agent_texts *t = dst;
+
+	if (t->nr == AGENT_LIST)
+		return false;
+	t->v[t->nr++] = value;
+	return true;
+}
+
+static bool add_header(const char *value, void *dst)
+{
+	const char *colon = strchr(value, ':');
+
+	return colon && colon > value && strcspn(value, " \t") > (size_t)(colon - value) &&
+	       add_text(value, dst);
+}
+
+static bool add_label(const char *value, void *dst)
+{
+	const char *equals = strchr(value, '=');
+
+	return equals && equals > value && add_text(value, dst);
+}
+
+#define AT(field) offsetof(struct agent_config, field)
+#define OF(field) offsetof(struct agent_target, field)
+
+const struct agent_key agent_keys[] = {
+	{ "record", "frequency", "HZ", "97", "0.1 to 1000 (samples a second on each CPU)",
+	  "samples a second on each CPU", parse_freq, AT(freq_hz), false },
+	{ "record", "snapshots", "HZ", "1", "0.001 to 10 (a second), or no",
+	  "walks over all threads, a second", parse_scan_freq, AT(scan_hz), false },
+	{ "record", "window", "TIME", "15s", "1s to 10m",
+	  "the time of one trace, which is sent as a whole; it begins at a multiple of that on the "
+	  "clock, with an offset that is each machine's own",
+	  parse_window, AT(window_ns), false },
+	{ "record", "off-cpu", "yes|no", "no", "yes or no",
+	  "also stays off the CPU, as with `record --off-cpu`", parse_yes, AT(off_cpu), false },
+	{ "record", "options", "WORDS", "", "options of `probee record`",
+	  "further options of `probee record`, with blanks between them: --cmdline --no-inline",
+	  parse_text, AT(options), false },
+	{ "record", "budget", "PERCENT", "1%", "0.1% to 100%, or no",
+	  "of one CPU, for all processes of the agent. When they take more the rates are halved, "
+	  "down to a 32nd; the log, the traces and the metrics say so",
+	  parse_budget, AT(budget), false },
+	{ "spool", "folder", "DIR", "/var/lib/probee", "a path that begins with /",
+	  "where windows are kept; the last directory of the path is made", parse_folder,
+	  AT(folder), false },
+	{ "spool", "limit", "SIZE", "1G", "1M or more: 500M, 1G",
+	  "of all windows. What was sent goes first, the oldest first, then what was not sent; "
+	  "that is counted",
+	  parse_limit, AT(limit_bytes), false },
+	{ "spool", "keep", "TIME", "24h", "a time such as 30m or 24h, or no",
+	  "how long windows stay on this machine, also when all targets have them", parse_keep,
+	  AT(keep_ns), false },
+	{ "metrics", "listen", "ADDRESS", "no", "127.0.0.1:PORT, [::1]:PORT, or no",
+	  "where /metrics is answered, for programs of this machine", parse_listen, AT(listen),
+	  false },
+	{ "target", "url", "URL", NULL, "http://HOST:PORT, https://HOST, ...: no blanks",
+	  "where windows are sent; must be there", parse_url, OF(url), false },
+	{ "target", "protocol", "WORD", "auto", "auto, otlp, pyroscope or ingest",
+	  "how; auto: as the URL says", parse_protocol, OF(protocol), false },
+	{ "target", "service", "NAME", "", "a name",
+	  "the name of the service for all programs, instead of one by unit, cgroup or program",
+	  parse_text, OF(service), false },
+	{ "target", "token-file", "FILE", "", "a path that begins with /",
+	  "a file with the word that is sent as `Authorization: Bearer`", parse_folder,
+	  OF(token_file), false },
+	{ "target", "header", "NAME: VALUE", NULL, "NAME: VALUE, at most 32 of them",
+	  "a header of each request; may be repeated", add_header, OF(headers), true },
+	{ "target", "label", "NAME=VALUE", NULL, "NAME=VALUE, at most 32 of them",
+	  "a label of all profiles; may be repeated", add_label, OF(labels), true },
+	{ "target", "delivery", "WORD", "at-least-once", "at-least-once or at-most-once",
+	  "what happens to a request that the agent was killed over, so that it may have arrived: "
+	  "it is sent again, or not. Both are counted",
+	  parse_delivery, OF(is_at_most_once), false },
+	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, false },
+};
+
+void agent_keys_table(FILE *out)
+{
+	fputs("| section | key | value | without it | meaning |\n|---|---|---|---|---|\n", out);
+	for (const struct agent_key *k = agent_keys; k->name; k++) {
+		const char *normal = k->normal && *k->normal ? k->normal : "-";
+
+		fprintf(out, "| %s%s | `%s` | ", k->section,
+			strcmp(k->section, "target") ? "" : " NAME", k->name);
+		for (const char *c = k->arg; *c; c++)
+			fprintf(out, *c == '|' ? "\\|" : "%c", *c);
+		fprintf(out, " | %s | %s |\n", normal, k->help);
+	}
+}
+
+static void put_comment(FILE *out, const char *text)
+{
+	unsigned column = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		if (column + len > 90)
+			column = 0;
+		fprintf(out, "%s%s%.*s", column || text[0] == 0 ? "" : "# ",
+			column ? " " : "", (int)len, text);
+		column += (unsigned)len + 1;
+		text += len;
+		text += strspn(text, " ");
+		if (*text && column + strcspn(text, " ") > 90) {
+			putc('\n', out);
+			column = 0;
+		}
+	}
+	putc('\n', out);
+}
+
+void agent_keys_example(FILE *out)
+{
+	const char *section = "";
+
+	for (const struct agent_key *k = agent_keys; k->name; k++) {
+		bool is_target = !strcmp(k->section, "target");
+
+		if (strcmp(section, k->section))
+			fprintf(out, "%s%s[%s]\n", *section ? "\n" : "", is_target ? "#" : "",
+				is_target ? "target main" : k->section);
+		section = k->section;
+		put_comment(out, k->help);
+		fprintf(out, "%s%s = %s\n", is_target || !k->normal || !*k->normal ? "#" : "",
+			k->name, k->normal && *k->normal ? k->normal : k->arg);
+	}
+}
