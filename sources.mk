@@ -437,6 +437,10 @@ CAPTURE_SRCS := \
 	src/push/push_types.c \
 	src/agent/agent_config.c \
 	src/agent/agent_keys.c \
+	src/agent/ring_journal.c \
+	src/agent/spool.c \
+	src/agent/spool_names.c \
+	src/agent/window_cutter.c \
 	src/tui/activity_sums.c \
 	src/tui/canvas.c \
 	src/tui/export_files.c \
