@@ -435,12 +435,23 @@ CAPTURE_SRCS := \
 	src/push/push_resource.c \
 	src/push/push_rows.c \
 	src/push/push_types.c \
+	src/agent/agent_children.c \
 	src/agent/agent_config.c \
 	src/agent/agent_keys.c \
+	src/agent/agent_metrics.c \
+	src/agent/agent_reload.c \
+	src/agent/agent_state.c \
+	src/agent/agent_windows.c \
+	src/agent/own_cost.c \
+	src/agent/rate_budget.c \
+	src/agent/recorder_words.c \
 	src/agent/ring_journal.c \
+	src/agent/sd_notify.c \
 	src/agent/spool.c \
 	src/agent/spool_names.c \
+	src/agent/supervisor.c \
 	src/agent/window_cutter.c \
+	src/agent/window_sender.c \
 	src/tui/activity_sums.c \
 	src/tui/canvas.c \
 	src/tui/export_files.c \
@@ -492,6 +503,8 @@ REPORT_MAIN_SRCS := \
 	src/commands/trace_list.c \
 
 CAPTURE_MAIN_SRCS := \
+	src/commands/agent_push.c \
+	src/commands/cmd_agent.c \
 	src/commands/cmd_complete.c \
 	src/commands/flight_command.c \
 	src/commands/live_command.c \

@@ -43,8 +43,10 @@ struct agent_texts {
 struct agent_target {
 	char name[AGENT_NAME + 1];
 	unsigned line;			/* of its section */
-	const char *url, *protocol, *service, *token_file;
+	const char *url, *protocol, *service, *tenant;
+	const char *bearer_file, *basic_file, *header_file, *ca_file, *cert_file, *key_file;
 	struct agent_texts headers, labels;
+	uint64_t timeout_ns;		/* of one request */
 	/* A body that may have arrived when the agent was killed is not sent again. */
 	bool is_at_most_once;
 };

@@ -33,6 +33,13 @@ static bool parse_window(const char *value, void *dst)
 	return opt_read_duration(value, ns) && *ns >= NSEC_PER_SEC && *ns <= 600 * NSEC_PER_SEC;
 }
 
+static bool parse_timeout(const char *value, void *dst)
+{
+	uint64_t *ns = dst;
+
+	return opt_read_duration(value, ns) && *ns >= NSEC_PER_SEC && *ns <= 300 * NSEC_PER_SEC;
+}
+
 static bool parse_yes(const char *value, void *dst)
 {
 	*(bool *)dst = !strcmp(value, "yes");
@@ -123,15 +130,7 @@ static bool add_text(const char *value, void *dst)
 	return true;
 }
 
-static bool add_header(const char *value, void *dst)
-{
-	const char *colon = strchr(value, ':');
-
-	return colon && colon > value && strcspn(value, " \t") > (size_t)(colon - value) &&
-	       add_text(value, dst);
-}
-
-static bool add_label(const char *value, void *dst)
+static bool add_word(const char *value, void *dst)
 {
 	const char *equals = strchr(value, '=');
 
@@ -175,17 +174,35 @@ const struct agent_key agent_keys[] = {
 	{ "target", "url", "URL", NULL, "http://HOST:PORT, https://HOST, ...: no blanks",
 	  "where windows are sent; must be there", parse_url, OF(url), false },
 	{ "target", "protocol", "WORD", "auto", "auto, otlp, pyroscope or ingest",
-	  "how; auto: as the URL says", parse_protocol, OF(protocol), false },
+	  "what is spoken there; auto: as the URL says", parse_protocol, OF(protocol), false },
 	{ "target", "service", "NAME", "", "a name",
-	  "the name of the service for all programs, instead of one by unit, cgroup or program",
+	  "the service that all of it belongs to, instead of one by unit, cgroup or program",
 	  parse_text, OF(service), false },
-	{ "target", "token-file", "FILE", "", "a path that begins with /",
-	  "a file with the word that is sent as `Authorization: Bearer`", parse_folder,
-	  OF(token_file), false },
-	{ "target", "header", "NAME: VALUE", NULL, "NAME: VALUE, at most 32 of them",
-	  "a header of each request; may be repeated", add_header, OF(headers), true },
+	{ "target", "tenant", "NAME", "", "a name", "the tenant (X-Scope-OrgID)", parse_text,
+	  OF(tenant), false },
 	{ "target", "label", "NAME=VALUE", NULL, "NAME=VALUE, at most 32 of them",
-	  "a label of all profiles; may be repeated", add_label, OF(labels), true },
+	  "a label of all profiles; may be repeated", add_word, OF(labels), true },
+	{ "target", "header", "NAME=VALUE", NULL, "NAME=VALUE, at most 32 of them",
+	  "a header of each request that is no secret; may be repeated", add_word, OF(headers),
+	  true },
+	{ "target", "header-file", "FILE", "", "a path that begins with /",
+	  "headers that are secret, a line each; only its owner may read it", parse_folder,
+	  OF(header_file), false },
+	{ "target", "bearer-file", "FILE", "", "a path that begins with /",
+	  "a token: `Authorization: Bearer`; only its owner may read it", parse_folder,
+	  OF(bearer_file), false },
+	{ "target", "basic-file", "FILE", "", "a path that begins with /",
+	  "USER:PASSWORD: `Authorization: Basic`; only its owner may read it", parse_folder,
+	  OF(basic_file), false },
+	{ "target", "ca-file", "FILE", "", "a path that begins with /",
+	  "certificates (PEM) that the receiver's must come from, instead of those of the system",
+	  parse_folder, OF(ca_file), false },
+	{ "target", "cert-file", "FILE", "", "a path that begins with /",
+	  "the certificate (PEM) of this machine", parse_folder, OF(cert_file), false },
+	{ "target", "key-file", "FILE", "", "a path that begins with /", "its key (PEM)",
+	  parse_folder, OF(key_file), false },
+	{ "target", "timeout", "TIME", "30s", "1s to 5m", "wait so long for an answer",
+	  parse_timeout, OF(timeout_ns), false },
 	{ "target", "delivery", "WORD", "at-least-once", "at-least-once or at-most-once",
 	  "what happens to a request that the agent was killed over, so that it may have arrived: "
 	  "it is sent again, or not. Both are counted",

@@ -98,5 +98,3 @@ int spool_error(const struct spool *s);
 
 /* The complete window with the lowest number from seq on. 1; 0: there is none; -errno, silent. */
 int spool_find(int dir, uint64_t from_seq, uint64_t *seq, char name[SPOOL_NAME_MAX]);
-/* A window that cannot be read becomes NAME.bad, which is counted nowhere else. */
-void spool_mark_bad(int dir, const char *name);

@@ -119,11 +119,3 @@ int spool_find(int dir, uint64_t from_seq, uint64_t *seq, char name[SPOOL_NAME_M
 	closedir(d);
 	return found;
 }
-
-void spool_mark_bad(int dir, const char *name)
-{
-	char bad[SPOOL_NAME_MAX + 8];
-
-	snprintf(bad, sizeof(bad), "%s.bad", name);
-	renameat(dir, name, dir, bad);
-}

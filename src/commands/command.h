@@ -91,3 +91,4 @@ int cmd_top(int argc, char **argv);
 int cmd_tui(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_push(int argc, char **argv);
+int cmd_agent(int argc, char **argv);

@@ -37,10 +37,10 @@ static void check_mistakes(const struct agent_mistakes *m, const uint8_t *data, 
 static void check_target(const struct agent_target *t, size_t size)
 {
 	if (!t->name[0] || !t->url || strlen(t->url) > size || strlen(t->service) > size ||
-	    strlen(t->token_file) > size || strlen(t->protocol) > size)
+	    strlen(t->bearer_file) > size || strlen(t->protocol) > size)
 		__builtin_trap();
 	for (size_t i = 0; i < t->headers.nr; i++)
-		if (!strchr(t->headers.v[i], ':') || strlen(t->headers.v[i]) > size)
+		if (!strchr(t->headers.v[i], '=') || strlen(t->headers.v[i]) > size)
 			__builtin_trap();
 	for (size_t i = 0; i < t->labels.nr; i++)
 		if (!strchr(t->labels.v[i], '=') || strlen(t->labels.v[i]) > size)

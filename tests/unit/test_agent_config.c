@@ -54,7 +54,7 @@ static void test_all_keys(void **state)
 			       "\n[spool]\nfolder = /x y\nlimit = 20M\nkeep = no\n"
 			       "[metrics]\nlisten = [::1]:9000\n"
 			       "[target a-1]\nurl = https://h:1/p?q=#x\nprotocol = otlp\n"
-			       "service = all\ntoken-file = /t\nheader = A: b: c\nheader = B: =\n"
+			       "service = all\nbearer-file = /t\nheader = A=b: c\nheader = B==\n"
 			       "label = k=v=w\ndelivery = at-most-once\n"
 			       "[target b]\nurl = http://h"), 0);
 	assert_true(c.freq_hz == 49.5 && c.scan_hz == 0 && c.budget == 0.005 && c.off_cpu);
@@ -67,8 +67,8 @@ static void test_all_keys(void **state)
 	assert_string_equal(c.targets[0].url, "https://h:1/p?q=#x");
 	assert_string_equal(c.targets[0].protocol, "otlp");
 	assert_int_equal(c.targets[0].headers.nr, 2);
-	assert_string_equal(c.targets[0].headers.v[0], "A: b: c");
-	assert_string_equal(c.targets[0].headers.v[1], "B: =");
+	assert_string_equal(c.targets[0].headers.v[0], "A=b: c");
+	assert_string_equal(c.targets[0].headers.v[1], "B==");
 	assert_string_equal(c.targets[0].labels.v[0], "k=v=w");
 	assert_true(c.targets[0].is_at_most_once && !c.targets[1].is_at_most_once);
 	assert_string_equal(c.targets[1].url, "http://h");
@@ -107,7 +107,7 @@ static void test_mistakes_have_their_place(void **state)
 	wrong("[target a b]\nurl = http://h\n", 1, 9, "no name");
 	wrong("[target a]\nurl = http://h\n[target a]\nurl = http://i\n", 3, 9, "first in line 1");
 	wrong("[target a]\nurl = h:4040\n", 2, 7, "http://HOST:PORT");
-	wrong("[target a]\nurl = http://h\nheader = x\n", 3, 10, "NAME: VALUE");
+	wrong("[target a]\nurl = http://h\nheader = x\n", 3, 10, "NAME=VALUE");
 	wrong("[target a]\nurl = http://h\nfrequency = 97\n", 3, 1, "no key of [target]");
 	wrong("[record]\nbudget = 1\n", 2, 10, "0.1% to 100%");
 	wrong("[record]\noptions = a\001b\n", 2, 12, "0x01");

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/agent/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/agent/supervisor_parts.h"
+#include "src/base/fail.h"
+#include "src/base/io.h"
+#include "src/serve/listen_address.h"
+
+#define STATUS_FRESH_S 60
+
+/* ---- the configuration ---- */
+
+int agent_config_check(const char *path, const struct agent_hooks *hooks, struct agent_config *c)
+{
+	struct recorder_words words;
+	struct listen_address address;
+	int err = agent_config_read(path, c);
+
+	if (err)
+		return err;
+	err = recorder_words_make(&words, c, 0);
+	if (!err) {
+		err = hooks->check_record(words.nr, words.v);
+		recorder_words_release(&words);
+	}
+	if (!err && *c->listen)
+		err = listen_address_parse(c->listen, &address);
+	if (!err && *c->listen && !listen_address_is_loopback(&address))
+		err = fail_why(-EINVAL, "%s: [metrics] listen = %s is reached from other machines. "
+			       "Allowed: 127.0.0.1:PORT, [::1]:PORT", path, c->listen);
+	for (size_t i = 0; i < c->nr_targets && !err; i++)
+		err = hooks->check_target(&c->targets[i]);
+	return err;
+}
+
+int agent_check(const char *path, const struct agent_hooks *hooks)
+{
+	struct agent_config c;
+	int err = agent_config_check(path, hooks, &c);
+
+	agent_config_release(&c);
+	return err;
+}
+
+/* ---- what it tells ---- */
+
+static void put_status(struct supervisor *s, int fd)
+{
+	FILE *out = fdopen(fd, "w");
+
+	if (!out) {
+		close(fd);
+		return;
+	}
+	fprintf(out, "probee agent, process %d\n", (int)getpid());
+	agent_state_text(s->state, out);
+	fclose(out);
+}
+
+/* For people, so it need not survive a crash; a file that is half written is never seen. */
+void agent_write_status(struct supervisor *s)
+{
+	int dir = spool_dir(s->spool);
+	int fd = openat(dir, AGENT_STATUS_NAME ".new",
+			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	s->next_file_ns = now_ns() + AGENT_FILE_NS;
+	if (fd < 0)
+		return;
+	put_status(s, fd);
+	renameat(dir, AGENT_STATUS_NAME ".new", dir, AGENT_STATUS_NAME);
+}
+
+int agent_status(const char *path)
+{
+	struct agent_config c;
+	struct stat st;
+	char file[4096], *text = NULL;
+	int err = agent_config_read(path, &c);
+	int64_t age;
+
+	if (err) {
+		agent_config_release(&c);
+		return err;
+	}
+	snprintf(file, sizeof(file), "%s/" AGENT_STATUS_NAME, c.folder);
+	agent_config_release(&c);
+	if (stat(file, &st) || io_read_file(file, &text, 1 << 20) < 0)
+		return fail_why(-ENOENT, "%s cannot be read: no agent has run here, or you may not "
+				"read it", file);
+	age = (int64_t)time(NULL) - (int64_t)st.st_mtime;
+	fputs(text, stdout);
+	free(text);
+	if (age <= STATUS_FRESH_S)
+		return 0;
+	return fail_why(-ESRCH, "no agent runs: this is of %" PRId64 " s ago", age);
+}
+
+static void say_line(struct supervisor *s)
+{
+	char line[400], status[420];
+
+	s->next_line_ns = now_ns() + AGENT_LINE_NS;
+	agent_state_line(s->state, line, sizeof(line));
+	note("%s", line);
+	snprintf(status, sizeof(status), "STATUS=%s", line);
+	sd_notify_send(&s->notify, status);
+}
+
+/* ---- the loop ---- */
+
+static void take_signals(struct supervisor *s)
+{
+	struct signalfd_siginfo info;
+	bool reload = false;
+
+	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		reload |= info.ssi_signo == SIGHUP;
+		s->is_stopping |= info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT;
+	}
+	agent_reap(s);
+	if (reload && !s->is_stopping)
+		agent_reload(s);
+}
+
+static void look_around(struct supervisor *s)
+{
+	uint64_t now = now_ns();
+	bool all = agent_check_progress(s);
+
+	agent_start_due(s);
+	agent_show_spool(s);
+	if (s->notify.watchdog_ns && all && now >= s->next_watchdog_ns) {
+		sd_notify_send(&s->notify, "WATCHDOG=1");
+		s->next_watchdog_ns = now + s->notify.watchdog_ns / 3;
+	}
+	if (now >= s->next_line_ns && s->is_ready)
+		say_line(s);
+	if (now >= s->next_file_ns) {
+		spool_trim(s->spool, &s->use, clock_ns(CLOCK_REALTIME));
+		agent_write_status(s);
+	}
+}
+
+static int sleep_ms(const struct supervisor *s)
+{
+	uint64_t ns = AGENT_TICK_NS;
+
+	if (s->notify.watchdog_ns && s->notify.watchdog_ns / 6 < ns)
+		ns = s->notify.watchdog_ns / 6;
+	return (int)(ns / NSEC_PER_MSEC) + 1;
+}
+
+static void run_loop(struct supervisor *s)
+{
+	uint64_t next = 0;
+
+	while (!s->is_stopping) {
+		struct pollfd fds[] = { { .fd = s->signals, .events = POLLIN },
+					{ .fd = s->trace, .events = POLLIN } };
+
+		poll(fds, 2, sleep_ms(s));
+		if (fds[1].revents)
+			agent_take_trace(s);
+		if (fds[0].revents)
+			take_signals(s);
+		if (now_ns() >= next) {
+			look_around(s);
+			next = now_ns() + (uint64_t)(sleep_ms(s) / 2) * NSEC_PER_MSEC;
+		}
+	}
+}
+
+/* ---- begin and end ---- */
+
+void agent_want_senders(struct supervisor *s)
+{
+	for (size_t i = 0; i < AGENT_TARGETS; i++) {
+		s->senders[i] = (struct child){ .lifeline = -1,
+						.is_wanted = i < s->config.nr_targets };
+		memset(&s->state->targets[i], 0, sizeof(s->state->targets[i]));
+	}
+	agent_show_config(s);
+}
+
+int agent_open_metrics(struct supervisor *s)
+{
+	struct listen_address address;
+	int err;
+
+	s->metrics = (struct child){ .lifeline = -1 };
+	if (!*s->config.listen)
+		return 0;
+	err = listen_address_parse(s->config.listen, &address);
+	if (err)
+		return err;
+	s->listen_fd = listen_address_open(&address);
+	s->metrics.is_wanted = s->listen_fd >= 0;
+	return s->listen_fd < 0 ? s->listen_fd : 0;
+}
+
+static int open_signals(struct supervisor *s)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	s->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	return s->signals < 0 ? fail(-errno, "wait for signals") : 0;
+}
+
+static int prepare(struct supervisor *s)
+{
+	const struct agent_config *c = &s->config;
+	struct spool_options spool = { c->folder, c->limit_bytes, c->keep_ns };
+	int err = spool_open(&spool, &s->spool);
+
+	if (err)
+		return err;
+	s->folder = strdup(c->folder);
+	s->state = agent_state_new();
+	if (!s->folder || !s->state)
+		return fail(-ENOMEM, "start the agent");
+	s->config.folder = s->folder;
+	s->offset_ns = agent_offset_ns(c->window_ns);
+	rate_budget_init(&s->budget, c->budget);
+	agent_want_senders(s);
+	s->recorder.is_wanted = true;
+	sd_notify_open(&s->notify);
+	err = open_signals(s);
+	if (!err)
+		err = agent_open_metrics(s);
+	if (!err)
+		agent_show_spool(s);
+	return err;
+}
+
+/* What the recorder still writes is kept; then all others end. */
+static void stop(struct supervisor *s)
+{
+	uint64_t until = now_ns() + STOP_RECORDER_S * NSEC_PER_SEC;
+
+	s->is_stopping = true;
+	sd_notify_send(&s->notify, "STOPPING=1\nSTATUS=keeping the last window");
+	if (s->recorder.pid)
+		kill(s->recorder.pid, SIGTERM);
+	while (s->trace >= 0 && now_ns() < until) {
+		struct pollfd fds[] = { { .fd = s->trace, .events = POLLIN },
+					{ .fd = s->signals, .events = POLLIN } };
+
+		poll(fds, 2, 100);
+		agent_take_trace(s);
+		take_signals(s);
+	}
+	agent_end_trace(s);
+	agent_end_child(s, &s->recorder, 2);
+	agent_end_senders(s);
+	agent_end_child(s, &s->metrics, 1);
+	agent_show_spool(s);
+	agent_write_status(s);
+}
+
+static void release(struct supervisor *s)
+{
+	spool_close(s->spool);
+	agent_state_free(s->state);
+	sd_notify_close(&s->notify);
+	window_cutter_release(&s->cutter);
+	if (s->signals >= 0)
+		close(s->signals);
+	if (s->listen_fd >= 0)
+		close(s->listen_fd);
+	agent_config_release(&s->config);
+	free(s->folder);
+}
+
+int agent_run(const char *path, const struct agent_hooks *hooks)
+{
+	struct supervisor s = { .hooks = hooks, .path = path, .signals = -1, .listen_fd = -1,
+				.trace = -1, .notify.fd = -1,
+				.recorder.lifeline = -1, .metrics.lifeline = -1 };
+	int err = agent_config_check(path, hooks, &s.config);
+
+	if (!err)
+		err = prepare(&s);
+	if (!err) {
+		run_loop(&s);
+		stop(&s);
+	}
+	release(&s);
+	return err ? err : s.has_failed ? s.code : 0;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sends the windows of a spool to one target, in order, in a process of its own.
+ *
+ * The problem. A receiver may be down for hours, hang, or refuse; the process may be killed at any
+ * instant, also between the answer of the receiver and the note that it came. Nothing may be lost
+ * for that, nothing be sent twice without being counted, and no receiver hold up the recording or
+ * another one.
+ *
+ * The idea. A window is turned into the same bodies each time (send_window_fn), and a state on the
+ * disk says which one is next. It is written before a body is sent ("in doubt") and after the
+ * answer:
+ *
+ *	state			killed here	the next sender
+ *	body 3 is next		<-		sends body 3
+ *	body 3 is in doubt	<-		sends body 3 again, counted as maybe twice; or,
+ *						for a target that wants it at most once, goes on
+ *						with body 4, and 3 counts as maybe lost
+ *	body 4 is next		<-		sends body 4
+ *
+ * An attempt that failed is repeated after a while: as long as the receiver says, or 1 s, 2 s, 4 s,
+ * up to 5 minutes, each with a part that is random.
+ *
+ *	window_sender_run(&w)		until the supervisor closes its end of lifeline; returns the
+ *					exit code of the process
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct agent_target;
+struct target_state;
+struct agent_state;
+
+/* What became of one body. */
+struct body_answer {
+	bool is_refused;		/* for good */
+	uint64_t bytes, samples;	/* of a body that was taken */
+	uint64_t mark;			/* tells later whether the bodies are the same */
+};
+
+struct window_progress {
+	uint64_t done;			/* bodies that are not to be sent again */
+	uint64_t mark;			/* as after() was given it with the last of them */
+	/*
+	 * before: the next body may be sent from now on; after: it was answered. 0: go on; else the
+	 * window is given up at once (SEND_STOPPED).
+	 */
+	int (*before)(void *ctx);
+	int (*after)(void *ctx, const struct body_answer *a);
+	/* To be asked while something is waited for, at least each second: whether to stop. */
+	bool (*stop)(void *ctx);
+	void *ctx;
+};
+
+enum send_outcome {
+	SEND_DONE,			/* all of the window was answered */
+	SEND_LATER,			/* to be tried again */
+	SEND_BAD,			/* the window cannot be read */
+	SEND_STALE,			/* its bodies are others than those that were sent before */
+	SEND_STOPPED
+};
+
+struct send_result {
+	uint64_t later_ns;		/* SEND_LATER: as the receiver wants; 0: it says nothing */
+	/* SEND_LATER: the body that failed may have arrived (it was sent, no answer came). */
+	bool is_in_doubt;
+	char error[256];		/* why, in words */
+};
+
+/* fd: the window, open for reading, borrowed. */
+typedef enum send_outcome (*send_window_fn)(void *ctx, int fd, const char *name,
+					    struct window_progress *p, struct send_result *r);
+
+struct window_sender {
+	const struct agent_target *target;
+	const char *folder;		/* of the spool */
+	struct agent_state *agent;
+	struct target_state *state;	/* the sender's own part */
+	send_window_fn send;
+	int (*shut_in)(void *ctx);	/* once the state is open: gives up rights; NULL: nothing */
+	void *ctx;
+	int lifeline;			/* readable: the end */
+	uint64_t first_seq;		/* for a target that never got anything */
+};
+
+int window_sender_run(struct window_sender *w);
+
+/* The pause after so many failures in a row, without what is random. */
+uint64_t window_sender_pause_ns(unsigned failures);
