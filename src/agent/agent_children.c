@@ -114,7 +114,7 @@ int agent_start_recorder(struct supervisor *s)
 	started(&s->recorder, pid, -1);
 	s->trace = ends[0];
 	s->is_discarding = false;
-	rate_budget_started(&s->budget, now_ns());
+	rate_budget_started(&s->budget);
 	agent_add(s->state, AGENT_RECORDER_STARTS, 1);
 	agent_set(s->state, AGENT_RECORDING, 1);
 	return 0;

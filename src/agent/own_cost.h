@@ -11,5 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Nanoseconds; /proc counts in ticks of 10 ms. What cannot be read counts as 0. */
+/*
+ * Nanoseconds. What runs is exact, what has ended is counted in ticks of 10 ms. What cannot be read
+ * counts as 0.
+ */
 uint64_t own_cost_ns(pid_t root);

@@ -6,12 +6,12 @@ enum { RISE_WINDOWS = 4 };
 
 void rate_budget_init(struct rate_budget *b, double budget)
 {
-	*b = (struct rate_budget){ .budget = budget, .settle_ns = RATE_SETTLE_NS, .times = 1 };
+	*b = (struct rate_budget){ .budget = budget, .times = 1 };
 }
 
-void rate_budget_started(struct rate_budget *b, uint64_t now)
+void rate_budget_started(struct rate_budget *b)
 {
-	b->started_ns = now;
+	b->settling = RATE_SETTLE_WINDOWS;
 	b->low = 0;
 }
 
@@ -45,14 +45,15 @@ static enum rate_change rise(struct rate_budget *b)
 
 enum rate_change rate_budget_window(struct rate_budget *b, uint64_t now, uint64_t cpu_ns)
 {
-	bool is_first = !b->last_ns, skips = b->skips;
+	bool is_first = !b->last_ns, skips = b->skips || b->settling;
 
 	if (now > b->last_ns && !is_first && cpu_ns >= b->last_cpu_ns)
 		b->cost = (double)(cpu_ns - b->last_cpu_ns) / (double)(now - b->last_ns);
 	b->last_ns = now;
 	b->last_cpu_ns = cpu_ns;
 	b->skips = false;
-	if (is_first || skips || b->budget <= 0 || now < b->started_ns + b->settle_ns)
+	b->settling -= b->settling > 0;
+	if (is_first || skips || b->budget <= 0)
 		return RATE_STAYS;
 	return b->cost > b->budget ? lower(b) : rise(b);
 }

@@ -54,4 +54,5 @@ def main():
     print(' '.join(f'{p} {x:.2f}' for p, x in sorted(share.items(), key=lambda f: -f[1]) if x >= 0.01))
 
 
-main()
+if __name__ == '__main__':
+    main()
