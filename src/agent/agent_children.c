@@ -22,7 +22,7 @@
 /* ---- in the child ---- */
 
 /* Signals are as for a program that was just started; of descriptors 0 to 2 and kept stay open. */
-static void begin_child(int kept, int parent_ends)
+static void begin_child(const char *name, int kept, int parent_ends)
 {
 	sigset_t none;
 
@@ -30,6 +30,7 @@ static void begin_child(int kept, int parent_ends)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGHUP, SIG_IGN);	/* a reload is the supervisor's business */
 	prctl(PR_SET_PDEATHSIG, parent_ends);
+	prctl(PR_SET_NAME, name);
 	if (kept > 3)
 		syscall(SYS_close_range, 3u, (unsigned)kept - 1, 0u);
 	syscall(SYS_close_range, kept < 3 ? 3u : (unsigned)kept + 1, ~0u, 0u);
@@ -42,7 +43,7 @@ static _Noreturn void be_recorder(struct supervisor *s, int trace, pid_t parent)
 
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(trace, STDOUT_FILENO) < 0)
 		_exit(1);
-	begin_child(-1, SIGTERM);
+	begin_child("probee-record", -1, SIGTERM);
 	signal(SIGHUP, SIG_DFL);
 	if (getppid() != parent || recorder_words_make(&words, &s->config, s->offset_ns))
 		_exit(1);
@@ -58,7 +59,7 @@ static _Noreturn void be_sender(struct supervisor *s, size_t i, int lifeline, pi
 		.first_seq = spool_counts(s->spool)->next_seq,
 	};
 
-	begin_child(lifeline, SIGKILL);
+	begin_child("probee-sender", lifeline, SIGKILL);
 	signal(SIGTERM, SIG_IGN);	/* systemd sends it to all; the lifeline says when */
 	signal(SIGINT, SIG_IGN);
 	if (getppid() != parent || s->hooks->open_target(w.target, &w))
@@ -70,7 +71,7 @@ static _Noreturn void be_metrics(struct supervisor *s, int lifeline, pid_t paren
 {
 	int listen_fd = dup2(s->listen_fd, STDIN_FILENO);
 
-	begin_child(lifeline, SIGKILL);
+	begin_child("probee-metrics", lifeline, SIGKILL);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	if (listen_fd < 0 || getppid() != parent)

@@ -279,7 +279,7 @@ static void wait_a_while(void)
 
 	bool is_early = rand() % 8 == 0;
 
-	for (int i = 0; i < (is_early ? rand() % 30 : 1500) && log_size() < until; i++)
+	for (int i = 0; i < (is_early ? rand() % 30 : 700) && log_size() < until; i++)
 		usleep(1000);
 	usleep((useconds_t)(rand() % 2000));
 }
