@@ -504,6 +504,7 @@ REPORT_MAIN_SRCS := \
 
 CAPTURE_MAIN_SRCS := \
 	src/commands/agent_push.c \
+	src/commands/record_push.c \
 	src/commands/cmd_agent.c \
 	src/commands/cmd_complete.c \
 	src/commands/flight_command.c \

@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* probee sample, probee snapshot, probee record. */
 #include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "src/base/fail.h"
 #include "src/base/memory.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
 #include "src/commands/flight_command.h"
+#include "src/commands/live_command.h"
 #include "src/commands/probe_places.h"
+#include "src/commands/record_push.h"
 #include "src/probes/uprobe_points.h"
 #include "src/recording/recording.h"
 
 static int help(const struct record_mode *mode)
 {
-	struct opt rows[OUTPUT_OPTS_MAX];
-	struct opt_list lists[RECORD_LISTS];
+	struct opt rows[OUTPUT_OPTS_MAX], push_rows[PUSH_OPTS_MAX];
+	struct opt_list lists[RECORD_LISTS + 1];
+	size_t nr = record_opt_lists(mode, rows, lists);
 
-	return command_help(mode->name, lists, record_opt_lists(mode, rows, lists));
+	if (mode->sample)
+		lists[nr++] = record_push_rows(push_rows);
+	return command_help(mode->name, lists, nr);
 }
 
 static int list_columns(void)
@@ -49,9 +57,50 @@ static int show_places(const struct record_args *args, int argc, char **argv)
 	return err == -EINVAL ? EXIT_USAGE : err ? exit_code_of(err) : EXIT_OK;
 }
 
-static int command(const struct record_mode *mode, int argc, char **argv)
+/* Without -o a trace that is sent is kept in memory, as standard output. */
+static int keep_in_memory(struct record_args *args)
+{
+	int fd;
+
+	if (args->output && strcmp(args->output, "-"))
+		return 0;
+	if (args->output)
+		return fail_why(-EINVAL, "--push and -o - contradict each other. Try: -o FILE");
+	if (args->outputs.nr)
+		return fail_why(-EINVAL, "reports need a trace that is kept. Try: -o FILE");
+	fd = memfd_create("probee-trace", MFD_CLOEXEC);
+	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
+		return fail(-errno, "keep the trace in memory");
+	close(fd);
+	args->output = "-";
+	return 0;
+}
+
+static int record(const struct record_mode *mode, struct record_args *args, int argc, char **argv,
+		  struct record_push *push)
 {
 	struct recording_result result;
+	int err = push ? keep_in_memory(args) : 0, code, push_code = EXIT_OK;
+
+	if (err)
+		return EXIT_USAGE;
+	if (push) {
+		args->opened = record_push_begin;
+		args->opened_ctx = push;
+		args->segment_ns = args->segment_ns ? args->segment_ns : RECORD_PUSH_WINDOW_NS;
+	}
+	err = recording_run(mode, args, argc, argv, &result);
+	if (push)
+		push_code = record_push_end(push);
+	if (err)
+		code = exit_code_of(fail_if_silent(err, "%s", mode->name));
+	else
+		code = args->strict && (result.lost || memory_refusals()) ? EXIT_LOSS : EXIT_OK;
+	return code ? code : push_code;
+}
+
+static int parsed(const struct record_mode *mode, int argc, char **argv, struct record_push *push)
+{
 	struct record_args args;
 	int err = record_args_parse(mode, argc, argv, &args), code;
 
@@ -67,11 +116,26 @@ static int command(const struct record_mode *mode, int argc, char **argv)
 		code = show_places(&args, argc, argv);
 	else if (args.flight.keep_ns)
 		code = flight_command(mode, &args, argc, argv);
-	else if ((err = recording_run(mode, &args, argc, argv, &result)))
-		code = exit_code_of(fail_if_silent(err, "%s", mode->name));
 	else
-		code = args.strict && (result.lost || memory_refusals()) ? EXIT_LOSS : EXIT_OK;
+		code = record(mode, &args, argc, argv, push);
 	record_args_release(&args);
+	return code;
+}
+
+static int command(const struct record_mode *mode, int argc, char **argv)
+{
+	struct record_push push = { .lifeline = -1 };
+	struct live_words words = { .rest.nr = 0 };
+	int pushes = mode->sample ? record_push_words(&words, argc, argv, &push) : 0, code;
+
+	if (pushes < 0)
+		code = EXIT_USAGE;
+	else if (pushes)
+		code = parsed(mode, words.rest.nr, words.rest.v, &push);
+	else
+		code = parsed(mode, argc, argv, NULL);
+	record_push_release(&push);
+	live_words_release(&words);
 	return code;
 }
 

@@ -47,6 +47,12 @@ struct record_args {
 	const char *debug_urls;		/* servers of debug files; NULL: none is asked */
 	int command;			/* index in argv of the words after "--"; argc: none */
 	struct capture_options capture;
+	/*
+	 * Called when the trace's file is there, before there are threads: fd, which is the
+	 * callee's, reads it as it grows. 0 or -errno, explained. NULL: not called.
+	 */
+	int (*opened)(void *ctx, int fd);
+	void *opened_ctx;
 };
 
 enum record_mode_id { RECORD_SAMPLE, RECORD_SNAPSHOT, RECORD_BOTH };

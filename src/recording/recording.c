@@ -231,6 +231,20 @@ static int open_files(struct recording *r)
 	return err ? err : output_list_open(&r->outputs);
 }
 
+/* Whoever reads the trace as it grows has it from here. */
+static int tell_opened(struct recording *r)
+{
+	int fd;
+
+	if (!r->args->opened)
+		return 0;
+	fd = trace_output_reader(&r->trace.output);
+	if (fd < 0)
+		return fail_why(fd, "%s cannot be read while it is written. Try: -o FILE",
+				r->trace.path);
+	return r->args->opened(r->args->opened_ctx, fd);
+}
+
 /* Of threads that are started while this one has all its rights. */
 static void give_up_rights(void)
 {
@@ -249,6 +263,8 @@ static int prepare(struct recording *r, char **argv)
 
 	if (!err)
 		err = open_files(r);
+	if (!err)
+		err = tell_opened(r);
 	if (!err)
 		err = stop_signals_open(&r->stop, &limit);
 	if (!err && argv[r->args->command])
