@@ -29,11 +29,12 @@ __attribute__((format(printf, 3, 4)))
 static void mistake(struct reading *r, const char *at, const char *format, ...)
 {
 	struct agent_mistakes *m = r->mistakes;
-	struct agent_mistake *e = &m->v[m->nr];
+	struct agent_mistake *e;
 	va_list args;
 
 	if (m->nr++ >= AGENT_MISTAKES)
 		return;
+	e = &m->v[m->nr - 1];
 	e->line = r->line;
 	e->column = (unsigned)(at - r->begin) + 1;
 	va_start(args, format);

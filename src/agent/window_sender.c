@@ -135,6 +135,7 @@ static int settle_doubt(struct sending *s)
 	s->st.counts[TARGET_MAYBE_LOST]++;
 	s->st.is_in_doubt = 0;
 	s->st.done++;
+	s->st.mark = 0;			/* which body that was is not known any more */
 	return put(s);
 }
 
