@@ -104,6 +104,7 @@ struct pusher {
 	struct push_target *target;
 	struct window_cutter cutter;
 	int fd;				/* of the trace */
+	int window;			/* a file in memory: the part that is being sent */
 	int lifeline;
 	bool in_memory;			/* what was sent is given back */
 	bool is_over;			/* the recording */
@@ -185,23 +186,20 @@ static bool is_too_much(void *ctx)
 	       (uint64_t)st.st_size - p->v[0].begin > RECORD_PUSH_BYTES;
 }
 
+/* The sandbox lets it make no file in memory, so one serves for all windows. */
 static int copy_span(const struct pusher *p, const struct span *s)
 {
-	int fd = memfd_create("probee-window", MFD_CLOEXEC), err = fd < 0 ? -errno : 0;
+	int err = ftruncate(p->window, 0) || lseek(p->window, 0, SEEK_SET) < 0 ? -errno : 0;
 	uint8_t buf[READ_BYTES];
 
 	for (uint64_t at = s->begin; !err && at < s->end;) {
 		size_t len = s->end - at < sizeof(buf) ? (size_t)(s->end - at) : sizeof(buf);
 		ssize_t n = io_pread(p->fd, buf, len, at);
 
-		err = n < 0 ? (int)n : !n ? -EIO : io_write(fd, buf, (size_t)n, NULL);
+		err = n < 0 ? (int)n : !n ? -EIO : io_write(p->window, buf, (size_t)n, NULL);
 		at += n > 0 ? (uint64_t)n : 0;
 	}
-	if (!err)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return fail(err, "copy a part of the trace");
+	return err ? fail(err, "copy a part of the trace") : 0;
 }
 
 static void remove_first(struct pusher *p)
@@ -233,13 +231,11 @@ static void take_result(struct pusher *p, const struct push_result *r)
 /* Sends the oldest window. 0 or -errno, explained. */
 static int send_first(struct pusher *p)
 {
-	int fd = copy_span(p, &p->v[0]), err;
 	struct push_result r;
+	int err = copy_span(p, &p->v[0]);
 
-	if (fd < 0)
-		return fd;
-	err = push_trace(p->target, fd, "the recording", &p->progress, &r);
-	close(fd);
+	if (!err)
+		err = push_trace(p->target, p->window, "the recording", &p->progress, &r);
 	if (!err)
 		take_result(p, &r);
 	return err;
@@ -303,10 +299,13 @@ static int tell(const struct pusher *p, int err)
 static int run_pusher(const struct push_options *o, int fd, int lifeline)
 {
 	struct pusher p = { .fd = fd, .lifeline = lifeline,
+			    .window = memfd_create("probee-window", MFD_CLOEXEC),
 			    .in_memory = fcntl(fd, F_GET_SEALS) >= 0,
 			    .cutter = { .begin = on_begin, .piece = on_piece } };
 	int err = push_target_open(o, &p.target), code;
 
+	if (p.window < 0)
+		err = fail(-errno, "keep a part of the trace");
 	p.cutter.ctx = &p;
 	p.progress = (struct push_progress){ .stop = is_too_much, .ctx = &p };
 	if (!err)
