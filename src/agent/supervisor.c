@@ -229,8 +229,10 @@ static int prepare(struct supervisor *s)
 {
 	const struct agent_config *c = &s->config;
 	struct spool_options spool = { c->folder, c->limit_bytes, c->keep_ns };
-	int err = spool_open(&spool, &s->spool);
+	int err = open_signals(s);	/* the spool may have to be waited for */
 
+	if (!err)
+		err = spool_open(&spool, &s->spool);
 	if (err)
 		return err;
 	s->folder = strdup(c->folder);
@@ -243,9 +245,7 @@ static int prepare(struct supervisor *s)
 	agent_want_senders(s);
 	s->recorder.is_wanted = true;
 	sd_notify_open(&s->notify);
-	err = open_signals(s);
-	if (!err)
-		err = agent_open_metrics(s);
+	err = agent_open_metrics(s);
 	if (!err)
 		agent_show_spool(s);
 	return err;

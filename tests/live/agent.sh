@@ -27,8 +27,10 @@ at_least() { [ "$(number "$2")" -ge "$1" ]; }
 whole() { ls "$T/spool" | grep -c '\.pbz$'; }
 said() { grep -q -e "$1" "$T/err"; }
 json() { "$PROBEE" info --json "$1" | python3 -c "import json, sys; d = json.load(sys.stdin); print($2)"; }
-# child NAME: of the agent: its only child that has NAME's mark in its descriptors.
-recorder() { for p in $(cat /proc/"$AGENT"/task/*/children); do [[ $(readlink /proc/"$p"/fd/1) == pipe:* ]] && echo "$p"; done | head -n 1; }
+# is_up: the status is that of this agent, not of one before it.
+is_up() { status 2>/dev/null | grep -q "process $AGENT\$"; }
+# recorder: the number of the agent's recorder.
+recorder() { for p in $(cat /proc/"$AGENT"/task/*/children); do ! grep -qx probee-record /proc/"$p"/comm || echo "$p"; done; }
 
 start "$(command -v python3)" "$LIVE/agent_notify.py" "$T/notify" "$T/told-systemd"
 receiver one
@@ -105,6 +107,7 @@ for i in 1 2 3 4 5; do
 done
 config "${basic[@]}" '[target main]' "url = http://127.0.0.1:$first_port"
 agent
+until_true 30 is_up
 check "after kills all is sent" until_true 60 sh -c "[ \$('$PROBEE' agent --config '$conf' --status | grep -oE '[0-9]+ wait;' | cut -d' ' -f1) -le 1 ]"
 agent_end
 check "kills: the agent ends in good order" equal "$RC" 0
