@@ -236,6 +236,7 @@ $(B)/probee.1: $(B)/probee tools/man.sh README.md
 	$(Q)tools/man.sh $< README.md > $@.tmp && mv $@.tmp $@
 
 MAN := $(DESTDIR)$(PREFIX)/share/man/man1/probee.1
+UNIT := $(DESTDIR)$(PREFIX)/lib/systemd/system/probee-agent.service
 COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/probee
 
 # Under these names it takes the command lines of its ancestors. Programs that have them stay.
@@ -246,9 +247,11 @@ install: $(B)/probee $(B)/probee.1
 	for link in $(LINKS); do [ -e "$$link" ] && [ ! -L "$$link" ] || ln -sf probee "$$link"; done
 	install -D -m 644 $(B)/probee.1 $(MAN)
 	install -D -m 644 tools/completion.bash $(COMPLETION)
+	install -D -m 644 tools/probee-agent.service $(UNIT)
+	sed -i 's,^ExecStart=[^ ]*,ExecStart=$(PREFIX)/bin/probee,' $(UNIT)
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/probee $(LINKS) $(MAN) $(COMPLETION)
+	rm -f $(DESTDIR)$(PREFIX)/bin/probee $(LINKS) $(MAN) $(COMPLETION) $(UNIT)
 
 clean:
 	rm -rf .out
@@ -264,7 +267,7 @@ help:
 	@echo 'make vm              record on the kernels of Debian 12 and 13, and on arm64, in emulated machines'
 	@echo 'make bench           measure'
 	@echo 'make deps            install what is needed to build (LEVEL=demo, LEVEL=check: more)'
-	@echo 'make install         into DESTDIR= PREFIX=$(PREFIX): program, man page, bash completion'
+	@echo 'make install         into DESTDIR= PREFIX=$(PREFIX): program, man page, bash completion, unit of the agent'
 	@echo 'make clean           remove .out'
 	@echo 'V=1 shows commands, SAN=1 builds with sanitizers, OUT=dir builds elsewhere'
 

@@ -56,17 +56,18 @@ int agent_check(const char *path, const struct agent_hooks *hooks)
 
 /* ---- what it tells ---- */
 
-static void put_status(struct supervisor *s, int fd)
+/* Whether all of it was written: the disk may be full. */
+static bool put_status(struct supervisor *s, int fd)
 {
 	FILE *out = fdopen(fd, "w");
 
 	if (!out) {
 		close(fd);
-		return;
+		return false;
 	}
 	fprintf(out, "probee agent, process %d\n", (int)getpid());
 	agent_state_text(s->state, out);
-	fclose(out);
+	return !fclose(out);
 }
 
 /* For people, so it need not survive a crash; a file that is half written is never seen. */
@@ -77,10 +78,8 @@ void agent_write_status(struct supervisor *s)
 			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	s->next_file_ns = now_ns() + AGENT_FILE_NS;
-	if (fd < 0)
-		return;
-	put_status(s, fd);
-	renameat(dir, AGENT_STATUS_NAME ".new", dir, AGENT_STATUS_NAME);
+	if (fd >= 0 && put_status(s, fd))
+		renameat(dir, AGENT_STATUS_NAME ".new", dir, AGENT_STATUS_NAME);
 }
 
 int agent_status(const char *path)

@@ -59,6 +59,8 @@ static int give(struct window_cutter *c, const uint8_t *p, size_t len, const str
 
 static int hold(struct window_cutter *c, const uint8_t *bytes, size_t len)
 {
+	if (!len)
+		return 0;
 	if (array_reserve(&c->held, &c->cap, c->nr + len))
 		return -ENOMEM;
 	memcpy(c->held + c->nr, bytes, len);

@@ -42,5 +42,13 @@ complete_words() { COMP_WORDS=("$PROBEE" "$@") COMP_CWORD=$#; _probee; echo "${C
 [ "$(complete_words doct)" = doctor ] || fail "completes doct to: $(complete_words doct)"
 [ "$(complete_words doctor --qu)" = --quiet ] || fail "completes --qu to: $(complete_words doctor --qu)"
 
+unit=$TMP/root/usr/lib/systemd/system/probee-agent.service
+grep -qx 'ExecStart=/usr/bin/probee agent' "$unit" || fail 'the unit of the agent does not start the installed program'
+if command -v systemd-analyze >/dev/null; then
+	sed "s,^ExecStart=,&$TMP/root," "$unit" >"$TMP/probee-agent.service"
+	said=$(systemd-analyze verify "$TMP/probee-agent.service" 2>&1) || fail "systemd does not take the unit: $said"
+	[ ! "$said" ] || fail "systemd says of the unit: $said"
+fi
+
 make OUT="$OUT" uninstall DESTDIR="$TMP/root" PREFIX=/usr >/dev/null || fail 'make uninstall failed'
 [ -z "$(find "$TMP/root" -type f)" ] || fail 'make uninstall leaves files behind'
