@@ -181,17 +181,19 @@ fi
 
 # --- too large for the receiver: sent in parts, and all of it comes once
 
-# sums: what each stack of each process has in all that was taken, sorted; and that no profile has the id of another.
+# sums: what each stack of each process has in all that was taken, sorted; and that no profile has the id of another, nor its
+# labels and times, by which Pyroscope would take them for one.
 sums() {
 	python3 -c '
 import collections, json, sys
-total, ids = collections.Counter(), collections.Counter()
+total, ids, times = collections.Counter(), collections.Counter(), collections.Counter()
 for r in map(json.loads, open(sys.argv[1])):
     for p in r.get("decoded") or [] if r["status"] == 200 else []:
         ids[p["id"]] += 1
+        times[json.dumps([p["resource"], p["type"], p["time_ns"]], sort_keys=True)] += 1
         for s in p["samples"]:
             total[json.dumps([p["resource"], p["type"], s["frames"], s["attributes"]], sort_keys=True)] += sum(s["values"])
-print("%d profiles have the id of another" % sum(n > 1 for n in ids.values()))
+print("%d profiles have the id of another, %d its times" % (sum(n > 1 for n in ids.values()), sum(n > 1 for n in times.values())))
 for k, n in sorted(total.items()):
     print(n, k)' "$dir/requests.ndjson"
 }
@@ -209,7 +211,7 @@ if [ -d "$TMP/proto" ] && run build_with_library "$TMP/make_sim" tests/cli/make_
 	sums >"$TMP/parts.sums"
 	receiver_end
 	[ "$(wc -l <"$TMP/whole.sums")" -gt 100 ] || wrong 'the trace has few stacks'
-	grep -q '^0 profiles' "$TMP/parts.sums" || wrong "$(head -n 1 "$TMP/parts.sums")"
+	grep -q '^0 profiles .*, 0 its times' "$TMP/parts.sums" || wrong "$(head -n 1 "$TMP/parts.sums")"
 	diff "$TMP/whole.sums" "$TMP/parts.sums" >"$TMP/diff" || wrong "in parts it is another: $(head -n 3 "$TMP/diff")"
 fi
 
