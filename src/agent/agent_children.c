@@ -173,12 +173,21 @@ static bool is_due(const struct child *c)
 	return c->is_wanted && !c->pid && now_ns() >= c->restart_ns;
 }
 
+/* What the old one has written is read first; something may still have its pipe open. */
+static void replace_recorder(struct supervisor *s)
+{
+	agent_take_trace(s);
+	if (s->trace >= 0)
+		agent_end_trace(s);
+	agent_start_recorder(s);
+}
+
 void agent_start_due(struct supervisor *s)
 {
 	if (s->is_stopping)
 		return;
-	if (is_due(&s->recorder) && s->trace < 0)
-		agent_start_recorder(s);
+	if (is_due(&s->recorder))
+		replace_recorder(s);
 	if (is_due(&s->metrics))
 		agent_start_metrics(s);
 	for (size_t i = 0; i < s->config.nr_targets; i++)

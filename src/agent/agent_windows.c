@@ -139,18 +139,10 @@ static int begin_window(void *ctx)
 	return 0;
 }
 
-static int take_piece(void *ctx, const uint8_t *bytes, size_t len, const struct signpost *sp)
+/* The recorder writes an IDENT before it knows whether it can record at all, and then chunks. */
+static void take_progress(struct supervisor *s)
 {
-	struct supervisor *s = ctx;
-	int err = spool_append(s->spool, bytes, len, sp && sp->contents & CHUNK_HAS_SAMPLES);
-
-	if (err)
-		tell(s, err);
-	return 0;
-}
-
-static void become_ready(struct supervisor *s)
-{
+	s->recorder.progress_ns = now_ns();
 	if (s->is_ready)
 		return;
 	s->is_ready = true;
@@ -160,21 +152,30 @@ static void become_ready(struct supervisor *s)
 	     s->config.folder);
 }
 
+static int take_piece(void *ctx, const uint8_t *bytes, size_t len, const struct signpost *sp)
+{
+	struct supervisor *s = ctx;
+	int err = spool_append(s->spool, bytes, len, sp && sp->contents & CHUNK_HAS_SAMPLES);
+
+	if (sp)
+		take_progress(s);
+	if (err)
+		tell(s, err);
+	return 0;
+}
+
 static void take(struct supervisor *s, const uint8_t *bytes, size_t len)
 {
 	int err;
 
-	s->recorder.progress_ns = now_ns();
 	s->cutter.begin = begin_window;
 	s->cutter.piece = take_piece;
 	s->cutter.ctx = s;
 	if (s->is_discarding)
 		return;
 	err = window_cutter_feed(&s->cutter, bytes, len);
-	if (!err) {
-		become_ready(s);
+	if (!err)
 		return;
-	}
 	if (err == -EBADMSG)
 		fail_why(err, "the recorder wrote what is no trace; another one is started");
 	else

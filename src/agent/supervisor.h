@@ -11,7 +11,7 @@
  * file (spool.h). It parses nothing of that but the frames of the trace. Senders read the files,
  * so a receiver that hangs holds up neither the recording nor another receiver.
  *
- * A child that makes no progress (no octet of a trace, no sign of life) is killed and started
+ * A child that makes no progress (no chunk of a trace, no sign of life) is killed and started
  * again. The watchdog of systemd is told of life only as long as all of them make progress: where
  * even killing does not help, systemd ends the service.
  *

@@ -26,8 +26,8 @@
 #define AGENT_STATUS_NAME "status"
 
 enum {
-	RECORDER_START_S = 60,		/* until the first octet of a trace */
-	RECORDER_SLACK_S = 5,		/* besides two windows, without an octet */
+	RECORDER_START_S = 60,		/* until the first chunk of a trace */
+	RECORDER_SLACK_S = 5,		/* besides two windows, without a chunk */
 	SENDER_SILENCE_S = 60,
 	STOP_RECORDER_S = 15,		/* its end, with names that are still looked up */
 	STOP_SENDER_S = 10,

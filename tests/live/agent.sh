@@ -38,6 +38,15 @@ first_port=$port
 basic=('[record]' 'window = 1s' 'budget = no' '[spool]' "folder = $T/spool" '[metrics]' 'listen = 127.0.0.1:0')
 config "${basic[@]}" '[target main]' "url = http://127.0.0.1:$first_port"
 
+# --- it cannot record
+if command -v setpriv >/dev/null; then
+	cp "$PROBEE" "$T/probee" && chmod 755 "$T/probee"
+	printf '%s\n' '[spool]' "folder = $T/mine/spool" >"$T/mine.conf"
+	install -d -o nobody "$T/mine"
+	timeout 60 setpriv --reuid=nobody --clear-groups --inh-caps=-all --bounding-set=-all "$T/probee" agent --config "$T/mine.conf" 2>"$T/refused"
+	check "without rights it ends as a recording does" equal $? 77
+fi
+
 # --- it records and sends
 sed -i 's/127.0.0.1:0$/127.0.0.1:19466/' "$conf"
 agent
