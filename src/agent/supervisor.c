@@ -167,18 +167,18 @@ static void run_loop(struct supervisor *s)
 	uint64_t next = 0;
 
 	while (!s->is_stopping) {
-		struct pollfd fds[] = { { .fd = s->signals, .events = POLLIN },
-					{ .fd = s->trace, .events = POLLIN } };
+		struct pollfd fds[2] = { { .fd = s->signals, .events = POLLIN } };
 
+		if (now_ns() >= next) {
+			look_around(s);
+			next = now_ns() + (uint64_t)(sleep_ms(s) / 2) * NSEC_PER_MSEC;
+		}
+		fds[1] = (struct pollfd){ .fd = s->trace, .events = POLLIN };
 		poll(fds, 2, sleep_ms(s));
 		if (fds[1].revents)
 			agent_take_trace(s);
 		if (fds[0].revents)
 			take_signals(s);
-		if (now_ns() >= next) {
-			look_around(s);
-			next = now_ns() + (uint64_t)(sleep_ms(s) / 2) * NSEC_PER_MSEC;
-		}
 	}
 }
 
