@@ -257,14 +257,16 @@ static void put_line(struct pprof_message *p, uint64_t function, uint32_t line)
 	proto_bytes(&p->message, LOCATION_LINE, p->line.v, p->line.nr);
 }
 
+/* A line in another file than its function (of a macro) cannot be told, so it is left out. */
 static void put_function_of(struct pprof_message *p, const struct frame_view *v)
 {
 	uint32_t end = definition_store_id_end(p->tables, REC_FUNC);
+	uint32_t line = v->line_file == v->file ? v->line : 0;
 
 	if (v->func && use(p, &p->funcs, v->func, end))
-		put_line(p, p->first_func + v->func, v->line);
+		put_line(p, p->first_func + v->func, line);
 	else
-		put_line(p, named_function(p, string_id(p, v->name, v->len)), v->line);
+		put_line(p, named_function(p, string_id(p, v->name, v->len)), line);
 }
 
 static void put_binary_of(struct pprof_message *p, const struct rec_frame *rec)

@@ -99,10 +99,13 @@ static int write_profile(struct making *m, const struct push_group *g, size_t mo
 {
 	struct pprof_message *p = &m->message;
 	size_t bytes = 0, limit = m->job->opts.max_profile_bytes;
+	const struct rec_process *of;
 	int err;
 
 	put_types(m, g);
 	pprof_segment(p, report_tables(m->job->rep, g->rows->segment));
+	of = definition_store_find_process(p->tables, g->rows->process);
+	p->main_binary = of ? of->exe : 0;
 	for (*taken = 0; *taken < most && bytes < limit && !p->failed; ++*taken) {
 		put_row(m, &g->rows[*taken]);
 		bytes = p->written + p->frames.nr * LOCATION_BYTES;

@@ -3,7 +3,7 @@
 # Octets that are sent to receivers of profiles for one host and day at 97 Hz on eight busy CPUs, and the CPU time of encoding
 # them. Three hosts:
 #
-#	mix		six programs that are busy here (mix.sh), recorded for PUSH_MIX (60) seconds at a rate by which the CPUs of
+#	mix		six programs that are busy here (mix.sh), recorded for PUSH_MIX (240) seconds at a rate by which the CPUs of
 #			this machine give as many samples as eight do at 97 Hz
 #	steady		PUSH_SECONDS (600) of a made recording (make_recording.c): 8 threads, 300 paths of functions
 #	wide		the same, 16 threads and 3,385 paths, nearly each sample on a path of its own in its window
@@ -36,7 +36,7 @@ build_mix
 begin_mix
 sleep 2
 targets=$(IFS=,; echo "${mix[*]}")
-"$PROBEE" sample -q -F $((97 * 8 / $(nproc))) -d "${PUSH_MIX:-60}s" -p "$targets" -o mix.pbz --force
+"$PROBEE" sample -q -F $((97 * 8 / $(nproc))) -d "${PUSH_MIX:-240}s" -p "$targets" -o mix.pbz --force
 end_mix
 sends_all mix mix.pbz
 seconds=${PUSH_SECONDS:-600}

@@ -80,6 +80,33 @@ static void frames_have_lines_build_ids_and_types(void **state)
 	encoded_release(&e);
 }
 
+static int emit_macro(struct trace_writer *w)
+{
+	record_fn fn = trace_writer_record;
+	void *ctx = w;
+	int err = fixture_emit_facts(fn, ctx);
+
+	err = err ? err : fixture_emit_tasks(fn, ctx);
+	err = err ? err : fixture_emit_stacks(fn, ctx);
+	FIX_SEND(PLACE, place, { .frame = 1, .nth = 0, .file = FIX_S_FILE, .line = 7, .column = 1 });
+	return err ? err : fixture_emit_samples(fn, ctx);
+}
+
+/* It would be a line of the function's file. */
+static void lines_of_other_files_are_left_out(void **state)
+{
+	struct push_encode_opts opts = { .protocol = PUSH_OTLP };
+	struct encoded e = { .end_at = 0 };
+
+	(void)state;
+	for (opts.protocol = 0; opts.protocol < PUSH_PROTOCOLS; opts.protocol++) {
+		encode(&e, emit_macro, &opts);
+		python_says(&e, "f={f[0]:f for p in profiles for frames,_,_ in p.samples for f in frames}\n"
+				"assert f['_start'][3:5]==(0,0) and f['main'][3]==12,f\n");
+		encoded_release(&e);
+	}
+}
+
 /* Of those with a name: the other ones are all that is known of a frame. */
 static void addresses_are_left_out(void **state)
 {
@@ -353,7 +380,9 @@ static void names_are_valid_utf8(void **state)
 
 static void the_user_names_services_and_labels(void **state)
 {
+	static const char *const names[PUSH_MAX_LABELS] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j" };
 	const struct push_label labels[] = { { "team", "shop" }, { "k8s.pod", "a-1" } };
+	struct push_label many[PUSH_MAX_LABELS];
 	struct push_encode_opts opts = { .service = "till", .labels = labels, .nr_labels = 2,
 					 .without_threads = true };
 	struct encoded e = { .end_at = 0 };
@@ -366,6 +395,15 @@ static void the_user_names_services_and_labels(void **state)
 		"assert all(p.resource['team']=='shop' and p.resource['k8s.pod']=='a-1' for p in profiles)\n"
 		"assert not any('thread.id' in l or 'thread.name' in l for p in profiles for f,l,v in p.samples)\n"
 		"assert any('thread.state' in l for p in profiles for f,l,v in p.samples)\n");
+	encoded_release(&e);
+	/* With "container.id", and five that Pyroscope adds, no more than the 30 that it takes. */
+	for (size_t i = 0; i < PUSH_MAX_LABELS; i++)
+		many[i] = (struct push_label){ names[i], "x" };
+	opts = (struct push_encode_opts){ .labels = many, .nr_labels = PUSH_MAX_LABELS };
+	encode(&e, emit_fixture, &opts);
+	assert_int_equal(e.err, 0);
+	python_says(&e, "assert max(len(p.resource)+len(l) for p in profiles for f,l,v in p.samples)+1+5<=30\n"
+			"assert all(p.resource['j']=='x' for p in profiles)\n");
 	encoded_release(&e);
 	opts.labels = &(struct push_label){ "host.name", "x" };
 	opts.nr_labels = 1;
@@ -403,6 +441,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_what_the_trace_says),
 		cmocka_unit_test(frames_have_lines_build_ids_and_types),
+		cmocka_unit_test(lines_of_other_files_are_left_out),
 		cmocka_unit_test(addresses_are_left_out),
 		cmocka_unit_test(time_is_that_of_the_window_as_far_as_recorded),
 		cmocka_unit_test(every_event_is_a_type),
