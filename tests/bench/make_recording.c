@@ -10,6 +10,8 @@
  *	lines=0				1: with source lines, and inlined functions in every third
  *	scans=0				1: with a snapshot each second, in which a quarter of the
  *					threads have another stack than before
+ *	first=0				it begins so many seconds later: recordings of one program,
+ *					one after the other, have the same stacks
  *
  * make_trace.c makes each stack of random functions, so nearly all of its tree is chains that
  * nothing shares. Here, as in recordings of compilers, servers and desktops, a stack is an earlier
@@ -32,8 +34,8 @@ static const struct {
 	uint64_t value;
 } defaults[] = { { "samples", 1060781 }, { "hz", 99 },	     { "cpus", 2 },  { "stacks", 3385 },
 		 { "functions", 1200 },	 { "threads", 16 }, { "lines", 0 },
-		 { "scans", 0 } };
-enum { SAMPLES, HZ, CPUS, STACKS, FUNCTIONS, THREADS, LINES, SCANS, NUMBERS };
+		 { "scans", 0 },	    { "first", 0 } };
+enum { SAMPLES, HZ, CPUS, STACKS, FUNCTIONS, THREADS, LINES, SCANS, FIRST, NUMBERS };
 
 struct stack {
 	uint32_t path[DEEPEST];		/* functions, the outermost first */
@@ -61,6 +63,11 @@ static void put(struct maker *m, const struct record *rec)
 {
 	if (!m->err)
 		m->err = trace_writer_record(m->w, rec);
+}
+
+static uint64_t begin_ns(const struct maker *m)
+{
+	return (1 + m->number[FIRST]) * 1000000000;
 }
 
 static uint32_t random_below(struct maker *m, uint64_t limit)
@@ -275,7 +282,7 @@ static void put_sample(struct maker *m, uint64_t nr, uint64_t period)
 	/* A tenth of the stacks have about half of the samples. */
 	pick = pick * random_below(m, stacks) / stacks * random_below(m, stacks) / stacks;
 	rec.sample = (struct rec_sample){
-		.time_ns = 1000000000 + nr / cpus * period + random_below(m, 20000), .event = 1,
+		.time_ns = begin_ns(m) + nr / cpus * period + random_below(m, 20000), .event = 1,
 		.thread = 1 + random_below(m, m->number[THREADS]), .cpu = (uint32_t)(nr % cpus),
 		.weight = period, .state = TASK_RUNNING, .end = END_ROOT,
 	};
@@ -333,14 +340,14 @@ static void put_samples(struct maker *m)
 			continue;
 		put_names(m);
 		if (i / second % 60 == 0)
-			put_clock(m, 1000000000 + i / m->number[CPUS] * period);
+			put_clock(m, begin_ns(m) + i / m->number[CPUS] * period);
 		if (m->number[SCANS])
-			put_scan(m, 1000000000 + i / m->number[CPUS] * period);
+			put_scan(m, begin_ns(m) + i / m->number[CPUS] * period);
 		if (!m->err)
 			m->err = trace_writer_flush(m->w);
 	}
 	put_names(m);
-	rec.end = (struct rec_end){ .time_ns = 1000000000 + i / m->number[CPUS] * period,
+	rec.end = (struct rec_end){ .time_ns = begin_ns(m) + i / m->number[CPUS] * period,
 				    .reason = ENDED_DURATION, .samples = samples,
 				    .target_status = -1 };
 	put(m, &rec);
@@ -365,10 +372,11 @@ static int parse_numbers(struct maker *m, char **argv)
 
 static void make(struct maker *m)
 {
-	put_clock(m, 1000000000);
+	put_clock(m, begin_ns(m));
 	put_process(m);
 	put_definitions(m);
 	make_stacks(m);
+	m->seed += m->number[FIRST];
 	put_samples(m);
 }
 

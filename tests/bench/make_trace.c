@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * make_trace FILE [SAMPLES=1000000 [STACKS=3385 [SEED=1]]]: makes an artificial recording with
- * trace_writer: so many samples of so many distinct stacks, 8 to 40 deep, of 16 threads at 99 Hz,
- * where some stacks are far more frequent than the others. The same arguments give the same
- * records. With a seed it is of a host of its own, host-SEED.
+ * make_trace FILE [SAMPLES=1000000 [STACKS=3385 [CPUS=2 [SEED=1]]]]: makes an artificial recording
+ * with trace_writer: so many samples of so many distinct stacks, 8 to 40 deep, of 16 threads on so
+ * many CPUs at 99 Hz, where some stacks are far more frequent than the others. The same arguments
+ * give the same records. With a seed it is of a host of its own, host-SEED.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct maker {
 	uint64_t seed;
 	uint32_t strings, nodes;
 	uint32_t *leaf;			/* node of each stack */
-	uint32_t nr_stacks;
+	uint32_t nr_stacks, cpus;
 	int err;
 };
 
@@ -149,15 +149,15 @@ static void put_samples(struct maker *m, uint64_t samples)
 		if (random_below(m, 4))
 			pick = random_below(m, pick + 1);
 		rec.sample = (struct rec_sample){
-			.time_ns = 1000000000 + i / 2 * PERIOD_NS + random_below(m, 20000), .event = 1,
-			.thread = 1 + random_below(m, THREADS), .cpu = (uint32_t)(i & 1),
+			.time_ns = 1000000000 + i / m->cpus * PERIOD_NS + random_below(m, 20000), .event = 1,
+			.thread = 1 + random_below(m, THREADS), .cpu = (uint32_t)(i % m->cpus),
 			.kstack = random_below(m, 8) ? 0 : kernel, .ustack = m->leaf[pick],
 			.weight = PERIOD_NS, .state = TASK_RUNNING, .end = END_ROOT,
 		};
 		put(m, &rec);
 	}
 	rec = (struct record){ .tag = REC_END };
-	rec.end = (struct rec_end){ .time_ns = 1000000000 + samples / 2 * PERIOD_NS, .reason = ENDED_DURATION,
+	rec.end = (struct rec_end){ .time_ns = 1000000000 + samples / m->cpus * PERIOD_NS, .reason = ENDED_DURATION,
 				    .samples = samples, .target_status = -1 };
 	put(m, &rec);
 }
@@ -169,10 +169,13 @@ int main(int argc, char **argv)
 	uint64_t samples = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000;
 
 	if (argc < 2)
-		return fail_why(2, "usage: make_trace FILE [SAMPLES [STACKS [SEED]]]");
-	if (argc > 4)
-		m.seed = strtoull(argv[4], NULL, 10);
+		return fail_why(2, "usage: make_trace FILE [SAMPLES [STACKS [CPUS [SEED]]]]");
+	if (argc > 5)
+		m.seed = strtoull(argv[5], NULL, 10);
 	m.nr_stacks = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 3385;
+	m.cpus = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 2;
+	if (!m.cpus)
+		return fail_why(2, "make_trace: no CPUs");
 	m.leaf = calloc(m.nr_stacks, sizeof(*m.leaf));
 	m.err = m.leaf ? trace_writer_open(argv[1], NULL, &m.w) : -1;
 	if (!m.err) {

@@ -16,7 +16,7 @@ columns=timestamp,host,event,unit,weight,process,comm,tid,cpu,state,function,kin
 mkdir csv parquet
 for ((i = 0; i < DISTINCT; i++)); do
 	mkdir -p "traces/$((i / GROUP))"
-	"$bin/make_trace" "traces/$((i / GROUP))/$i.pbz" "$SAMPLES" 3385 $((i + 1)) || exit 1
+	"$bin/make_trace" "traces/$((i / GROUP))/$i.pbz" "$SAMPLES" 3385 2 $((i + 1)) || exit 1
 done
 
 # took METRIC TOOL COMMAND...
