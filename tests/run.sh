@@ -4,9 +4,10 @@
 #
 #	layers               tests/layers.sh
 #	unit                 built by `make tests`
-#	cli tools spec vm oracle browser consumers live
+#	cli tools spec vm oracle browser consumers push live
 #	                     executable tests/KIND/*.sh and *.py; vm boots other kernels in emulated machines; consumers
-#	                     are programs that others made, which read our files (tests/consumers/install.sh)
+#	                     are programs that others made, which read our files (tests/consumers/install.sh); push sends to
+#	                     receivers, some of which others made (tests/push/receivers.sh)
 #	san                  unit and cli with sanitizers, built by `make SAN=1 all tests`
 #	fuzz                 built by `make FUZZ=1 fuzzers`, FUZZ_SECONDS (20) each, but FUZZ_TOTAL seconds at most for all
 #
@@ -18,10 +19,10 @@
 # them runs at a time, and a test of another kind beside it has a lower priority. A live test that says "# beside: live"
 # looks only at its own processes and neither counts nor times, so it may run beside another live test. A test that compares
 # amounts of CPU time or the times of scans, or that burdens the machine so that others would fail, says "# needs: quiet"
-# among its first ten lines: it runs alone, after the others. Tests of browsers, consumers and tools, and those that say "# light: yes",
+# among its first ten lines: it runs alone, after the others. Tests of browsers, consumers, receivers and tools, and those that say "# light: yes",
 # mostly wait for something: one of them runs besides the two (not with LANES=1). All other tests must not rely on being alone, and no test may
 # end processes by their name.
-# A test of the kinds live, vm, browser, consumers, oracle, cli and unit that fails beside others is run once more, alone, after all
+# A test of the kinds live, vm, browser, consumers, push, oracle, cli and unit that fails beside others is run once more, alone, after all
 # others. If it passes then, it counts as passed, and its line says so; the figure of such tests is in the line before the last.
 # RETRIES (10) limits their number, RETRY_UNTIL (1500) the seconds in which one may begin; RETRIES=0: none.
 # A test of the kind cli that says "# san: no" mostly waits, and is not run with sanitizers.
@@ -83,7 +84,7 @@ add_scripts() {
 		[ "$1" != san ] || ! head_of "$t" | grep -q '^# san: no' || continue
 		queue=shared_other
 		[ "$2" != live ] || head_of "$t" | grep -q '^# beside: live' || queue=shared_live
-		case $2 in browser | consumers | tools) queue=light ;; esac
+		case $2 in browser | consumers | push | tools) queue=light ;; esac
 		! head_of "$t" | grep -q '^# light: yes' || queue=light
 		! head_of "$t" | grep -q '^# needs: quiet' || queue=alone
 		if [ -x "$t" ]; then
@@ -147,7 +148,7 @@ add_kind() {
 		add_build shared_live workloads tests/workloads/build.sh "$OUT/workloads"
 		add_scripts live live
 		;;
-	cli | tools | spec | oracle | browser | consumers | vm) add_scripts "$kind" "$kind" ;;
+	cli | tools | spec | oracle | browser | consumers | push | vm) add_scripts "$kind" "$kind" ;;
 	*) echo "$0: no kind of test: $kind" >&2; exit 2 ;;
 	esac
 }
@@ -274,7 +275,7 @@ start() {
 may_repeat() {
 	case ${kinds[$1]}:$2 in
 	*:0 | *:77) return 1 ;;
-	live:* | vm:* | browser:* | consumers:* | oracle:* | cli:* | unit:*) ;;
+	live:* | vm:* | browser:* | consumers:* | push:* | oracle:* | cli:* | unit:*) ;;
 	*) return 1 ;;
 	esac
 	[ -z "${second[$1]:-}" ] && [ ${#second[@]} -lt "$RETRIES" ] && [ $SECONDS -lt "$RETRY_UNTIL" ]
@@ -390,7 +391,7 @@ run_all() {
 }
 
 # The order in which they run beside the live tests: long ones are not last.
-[ $# -gt 0 ] || set -- layers unit cli tools spec live vm san oracle browser consumers fuzz
+[ $# -gt 0 ] || set -- layers unit cli tools spec live vm san oracle browser consumers push fuzz
 for kind; do add_kind "$kind"; done
 for kind in "${!order_alone[@]}"; do order[$kind]+=${order_alone[$kind]}; done	# they end last
 run_all
