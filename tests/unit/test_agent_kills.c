@@ -27,7 +27,7 @@
 #include "src/base/clock.h"
 #include "tests/unit/made_windows.h"
 
-enum { KILLS = 100, KILLS_ONCE = 20, LEAST_KILLS = 10, MOST_S = 40, MOST_WINDOWS = 100000, MOST_BODIES = 8, CHUNKS = 3 };
+enum { KILLS = 100, KILLS_ONCE = 20, LEAST_KILLS = 10, MOST_S = 15, MOST_WINDOWS = 100000, MOST_BODIES = 8, CHUNKS = 3 };
 
 static char base[] = "/tmp/probee-kills.XXXXXX";
 static char config[64], folder[64], log_path[64];
