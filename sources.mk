@@ -418,6 +418,7 @@ CAPTURE_SRCS := \
 	src/push/push_progress_file.c \
 	src/push/push_reader.c \
 	src/push/push_result.c \
+	src/push/push_pace.c \
 	src/push/push_retry.c \
 	src/push/push_secret.c \
 	src/push/push_sender.c \

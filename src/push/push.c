@@ -18,6 +18,7 @@
 
 #define OLD_NS (3600 * NSEC_PER_SEC)
 
+enum { HTTP_TOO_MANY = 429, HTTP_ERROR = 500 };
 enum { LOOK_MS = 200, SAID_MAX = 3, PART_BYTES_MIN = 2048 };
 
 static const struct push_retry_policy usual = { .first_ns = NSEC_PER_SEC,
@@ -175,6 +176,12 @@ static int send_all(struct run *r);
 static int begin(struct run *r);
 static void end(struct run *r);
 
+/* Whether the receiver may have taken some of its profiles, and then refused the next one. */
+static bool may_be_stored_in_part(const struct push_body *b, const struct push_answer *a)
+{
+	return b->profiles > 1 && (a->status == HTTP_TOO_MANY || a->status == HTTP_ERROR);
+}
+
 /* Small ones are not: it may mean something else, or what they hold is of one piece. */
 static bool can_split(const struct run *r, const struct push_body *b)
 {
@@ -182,7 +189,17 @@ static bool can_split(const struct run *r, const struct push_body *b)
 	       b->samples + b->lost > 1 && (!r->whole_bytes || b->raw_len < r->whole_bytes);
 }
 
-/* Has the samples of one body encoded again, into bodies of half its size. As deliver(). */
+/* It was made before it was known that the receiver takes less. */
+static bool is_too_costly(const struct run *r, const struct push_body *b)
+{
+	return !r->request.max_cost && r->t->pace.max_cost && b->profiles > 1 &&
+	       b->cost > 2 * r->t->pace.max_cost;
+}
+
+/*
+ * Has the samples of one body encoded again, into bodies of half its size or of what the receiver
+ * takes at once. As deliver().
+ */
 static int send_parts(struct run *r, const struct push_body *b)
 {
 	struct push_progress progress = { .stop = r->progress->stop, .ctx = r->progress->ctx };
@@ -196,7 +213,10 @@ static int send_parts(struct run *r, const struct push_body *b)
 
 	note_verbose("%zu octets are too much for the receiver; they are sent in parts", b->len);
 	part.request.slot++;
-	part.request.max_body_bytes = b->raw_len / 2;
+	if (is_too_costly(r, b))
+		part.request.max_cost = r->t->pace.max_cost;
+	else
+		part.request.max_body_bytes = b->raw_len / 2;
 	part.request.skip = r->counted;
 	part.request.take = b->samples + b->lost;
 	part.request.first_profile = (uint64_t)part.request.slot << 32 | r->profiles;
@@ -216,8 +236,14 @@ static int deliver(struct run *r, const struct push_body *b)
 	if (r->t->too_large && b->len >= r->t->too_large && can_split(r, b))
 		return send_parts(r, b);
 	for (;;) {
-		int err = push_sender_send(r->t->sender, b, &r->stop, &a);
+		int err;
 
+		if (is_too_costly(r, b) && can_split(r, b))
+			return send_parts(r, b);
+		err = wait_for(r, push_pace_wait(&r->t->pace, now_ns())) ? 0 : -ECANCELED;
+		if (!err)
+			err = push_sender_send(r->t->sender, b, &r->stop, &a);
+		push_pace_sent(&r->t->pace, b->cost, now_ns());
 		if (err == -ECANCELED) {
 			r->result->outcome = PUSH_STOPPED;
 			return 0;
@@ -238,6 +264,9 @@ static int deliver(struct run *r, const struct push_body *b)
 			settle(r, b, &a);
 			return 1;
 		}
+		if (a.status == HTTP_TOO_MANY)
+			push_pace_refused(&r->t->pace);
+		r->result->again += may_be_stored_in_part(b, &a);
 		if (!come_again(r, &a))
 			return 0;
 	}

@@ -91,6 +91,7 @@ struct push_result {
 	uint64_t lost;			/* by the recording, as what was delivered says */
 	uint64_t partial;		/* bodies that were taken in part: never sent again */
 	uint64_t rejected_profiles;	/* in those, as the receiver says */
+	uint64_t again;			/* of several profiles, sent again: push_pace.h */
 	uint64_t requests, failures;	/* attempts, and those that ended in "again" */
 	uint64_t cut_values, capped;	/* push_encode.h: what bodies could not hold as it was */
 	unsigned status;		/* of the last answer; 0: there was none */

@@ -201,4 +201,6 @@ void push_answer_read(struct push_answer *a, bool is_otlp, const char *content_t
 	if (!ok)
 		push_answer_line(a->why, sizeof(a->why), text, len);
 	a->is_too_large = says_too_large(a);
+	if (a->status == 500 && !is_otlp && strstr(a->why, "Unavailable"))
+		a->verdict = PUSH_AGAIN;
 }

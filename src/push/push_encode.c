@@ -400,6 +400,8 @@ static int fill_in(struct push_encode_opts *o)
 	o->max_profile_bytes = o->max_profile_bytes ? o->max_profile_bytes : MAX_PROFILE_BYTES;
 	o->max_body_bytes = o->max_body_bytes ? o->max_body_bytes : MAX_BODY_BYTES;
 	o->max_rows = o->max_rows ? o->max_rows : MAX_ROWS;
+	if (o->max_cost && o->max_profile_bytes > o->max_cost)
+		o->max_profile_bytes = o->max_cost;
 	if (o->max_profile_bytes > o->max_body_bytes / 2)
 		o->max_profile_bytes = o->max_body_bytes / 2;
 	if (o->protocol >= PUSH_PROTOCOLS || o->window_ns > PUSH_WINDOW_NS ||

@@ -50,6 +50,11 @@ struct push_encode_opts {
 	uint32_t max_samples;		/* in one profile [16,000] */
 	size_t max_profile_bytes;	/* of one profile before compression [4 MiB] */
 	size_t max_body_bytes;		/* of one body before compression [16 MiB] */
+	/*
+	 * Of one body, in octets as Pyroscope counts them: of each profile by itself, with all that
+	 * it refers to. [no limit]
+	 */
+	size_t max_cost;
 	uint32_t max_rows;		/* that wait for their windows to end [131,072] */
 	const char *service;		/* name of every process's service [NULL: from the trace] */
 	const struct push_label *labels;

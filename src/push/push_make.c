@@ -42,6 +42,8 @@ int push_make(const struct push_request *q, const struct push_encode_opts *o, pu
 		opts.rebase_ns = (int64_t)(q->rebase_to_ns - end_of(rep));
 	if (q->max_body_bytes)
 		opts.max_body_bytes = q->max_body_bytes;
+	if (q->max_cost)
+		opts.max_cost = q->max_cost;
 	opts.skip = q->skip;
 	opts.take = q->take;
 	opts.first_profile = q->first_profile;

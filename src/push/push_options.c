@@ -68,6 +68,10 @@ static const struct opt rows_of_push[] = {
 	{ 0, "body-size", "SIZE",
 	  "no request larger than that before compression (default 16M)", opt_size,
 	  AT(body_bytes), NULL, NULL, NULL },
+	{ 0, "pace", "SIZE",
+	  "no more than that a second, as Pyroscope counts (default: 2M for its own protocols, and "
+	  "for OTLP once it has refused more)",
+	  opt_size, AT(pace_bytes), NULL, NULL, NULL },
 	{ 0, "rebase-time", NULL,
 	  "move all times so that the trace ends now: receivers refuse what is old", opt_flag,
 	  AT(rebase_time), NULL, NULL, NULL },

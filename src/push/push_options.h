@@ -50,6 +50,7 @@ struct push_options {
 	uint64_t give_up_ns;		/* after so long without a delivery; 0: 5 min */
 	uint64_t window_ns;		/* that one profile covers at most; 0: 10 s */
 	uint64_t body_bytes;		/* of one request before compression; 0: 16 MiB */
+	uint64_t pace_bytes;		/* a second, as push_body.cost; 0: see push_pace.h */
 	bool no_gzip;			/* bodies are not compressed */
 	bool no_threads;		/* without numbers and names of threads: fewer series */
 	bool addresses;			/* OTLP: also of frames that have names */

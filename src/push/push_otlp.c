@@ -47,6 +47,7 @@ struct otlp {
 	uint32_t states[ACTIVITIES + 1];	/* attributes; 0: not made yet */
 	size_t value_bytes;		/* of resources */
 	uint64_t samples, lost, from_ns, to_ns;	/* of the body */
+	uint64_t cost;			/* likewise; as push_body.cost */
 };
 
 static void otlp_end(void *enc)
@@ -88,7 +89,7 @@ static int begin_body(struct otlp *o)
 	forget_threads(o);
 	memset(o->states, 0, sizeof(o->states));
 	o->value_bytes = 0;
-	o->samples = o->lost = o->from_ns = o->to_ns = 0;
+	o->samples = o->lost = o->from_ns = o->to_ns = o->cost = 0;
 	return otlp_request_clear(&o->req);
 }
 
@@ -98,7 +99,7 @@ static int give_body(struct otlp *o, const uint8_t *raw, size_t raw_len)
 	struct push_body b = {
 		.path = PATH, .content_type = CONTENT_TYPE,
 		.profiles = (uint32_t)o->req.nr_profiles, .samples = o->samples, .lost = o->lost,
-		.from_ns = o->from_ns, .to_ns = o->to_ns, .what = what,
+		.from_ns = o->from_ns, .to_ns = o->to_ns, .what = what, .cost = o->cost,
 	};
 
 	push_what_many(b.profiles, (uint32_t)o->req.nr_resources, b.from_ns, b.to_ns, what);
@@ -250,6 +251,7 @@ static int add_rows(struct otlp *o, const struct push_group *g, size_t *taken)
 			return -ENOMEM;
 		bytes += otlp_stack_cost(&r->tables, s->stack);
 	}
+	o->cost += bytes;
 	return r->tables.failed ? -ENOMEM : 0;
 }
 
@@ -361,6 +363,16 @@ static void count_profile(struct otlp *o, const struct push_group *g)
 		o->to_ns = g->to_ns;
 }
 
+/* One more profile may be too much. */
+static bool is_full(const struct otlp *o)
+{
+	const struct push_encode_opts *opts = &o->job->opts;
+
+	if (body_bytes(o) + opts->max_profile_bytes > opts->max_body_bytes)
+		return true;
+	return opts->max_cost && o->cost >= opts->max_cost;
+}
+
 static int otlp_profile(void *enc, const struct push_group *g, size_t *taken)
 {
 	struct otlp *o = enc;
@@ -368,7 +380,7 @@ static int otlp_profile(void *enc, const struct push_group *g, size_t *taken)
 	size_t first;
 	int err = 0;
 
-	if (body_bytes(o) + o->job->opts.max_profile_bytes > o->job->opts.max_body_bytes)
+	if (is_full(o))
 		err = otlp_flush(o);
 	if (!err)
 		err = begin_resource(o, g->rows);

@@ -21,7 +21,7 @@ int push_pipe_put(int fd, const struct push_body *b)
 		.path_len = (uint32_t)strlen(b->path),
 		.type_len = (uint32_t)strlen(b->content_type),
 		.what_len = (uint32_t)strnlen(b->what, WHAT_MAX), .len = b->len,
-		.raw_len = b->raw_len, .samples = b->samples, .lost = b->lost,
+		.raw_len = b->raw_len, .cost = b->cost, .samples = b->samples, .lost = b->lost,
 		.from_ns = b->from_ns, .to_ns = b->to_ns,
 	};
 	int err = io_write(fd, &h, sizeof(h), NULL);
@@ -121,7 +121,8 @@ static int take_body(struct push_pipe *p, const struct push_pipe_head *h)
 		return -EPROTO;
 	p->body = (struct push_body){
 		.path = path, .content_type = type, .what = what, .is_gzip = h->is_gzip,
-		.bytes = p->buf, .len = h->len, .raw_len = h->raw_len, .profiles = h->profiles,
+		.bytes = p->buf, .len = h->len, .raw_len = h->raw_len, .cost = h->cost,
+		.profiles = h->profiles,
 		.samples = h->samples, .lost = h->lost, .from_ns = h->from_ns, .to_ns = h->to_ns,
 	};
 	return 1;

@@ -25,10 +25,10 @@ struct push_pipe_head {
 	int32_t result;			/* at the end: of push_encode() */
 	uint32_t is_gzip;
 	uint32_t path_len, type_len, what_len, profiles;
-	uint64_t len, raw_len, samples, lost, from_ns, to_ns;
+	uint64_t len, raw_len, cost, samples, lost, from_ns, to_ns;
 };
 
-_Static_assert(sizeof(struct push_pipe_head) == 80, "both ends agree on it");
+_Static_assert(sizeof(struct push_pipe_head) == 88, "both ends agree on it");
 
 /* 0, or -errno, silent: -EPIPE when nobody reads any more. */
 int push_pipe_put(int fd, const struct push_body *b);

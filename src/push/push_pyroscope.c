@@ -41,7 +41,7 @@ struct pyroscope {
 	struct json_writer json;
 	uint32_t profiles, processes;
 	uint32_t last_segment, last_process;
-	uint64_t samples, lost, from_ns, to_ns;
+	uint64_t samples, lost, from_ns, to_ns, cost;
 };
 
 static void pyroscope_end(void *enc)
@@ -152,7 +152,7 @@ static void begin_body(struct pyroscope *p)
 	json_key(&p->json, "series");
 	json_begin(&p->json, '[');
 	p->processes = 0;
-	p->samples = p->lost = p->from_ns = p->to_ns = 0;
+	p->samples = p->lost = p->from_ns = p->to_ns = p->cost = 0;
 }
 
 static int pyroscope_flush(void *enc)
@@ -162,7 +162,7 @@ static int pyroscope_flush(void *enc)
 	struct push_body b = { .path = PUSH_PATH, .content_type = "application/json",
 			       .profiles = p->profiles, .samples = p->samples,
 			       .lost = p->lost, .from_ns = p->from_ns, .to_ns = p->to_ns,
-			       .what = what };
+			       .what = what, .cost = p->cost };
 
 	if (!p->profiles)
 		return 0;
@@ -192,10 +192,12 @@ static void count_profile(struct pyroscope *p, const struct push_group *g)
 static int add_series(struct pyroscope *p, const struct push_group *g, const char *profile,
 		      const struct push_pprof *file, const char *id)
 {
+	const struct push_encode_opts *opts = &p->job->opts;
 	size_t need = file->len / 3 * 4 + p->whom.texts_len * 2 + 4096;
 	int err = 0;
 
-	if (p->profiles && (size_t)ftello(p->out) + need > p->job->opts.max_body_bytes)
+	if (p->profiles && ((size_t)ftello(p->out) + need > opts->max_body_bytes ||
+			    (opts->max_cost && p->cost + file->raw_len > opts->max_cost)))
 		err = pyroscope_flush(p);
 	if (err)
 		return err;
@@ -206,6 +208,7 @@ static int add_series(struct pyroscope *p, const struct push_group *g, const cha
 	put_file(p, file, id);
 	json_end(&p->json, '}');
 	count_profile(p, g);
+	p->cost += file->raw_len;
 	return 0;
 }
 
@@ -366,7 +369,8 @@ static int give_ingest(struct pyroscope *p, const struct push_group *g,
 	bool is_form = strcmp(type->profile, "process_cpu") && strcmp(type->profile, "wall");
 	char content_type[96], *path = NULL, *form = NULL;
 	struct push_body b = { .content_type = "application/octet-stream", .bytes = file->bytes,
-			       .len = file->len, .raw_len = file->raw_len };
+			       .len = file->len, .raw_len = file->raw_len,
+			       .cost = file->raw_len };
 	int err = make_path(p, g, is_form, &path);
 
 	if (!err && is_form) {

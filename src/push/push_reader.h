@@ -31,6 +31,7 @@ struct push_request {
 	int fd;				/* of the trace; stays the caller's */
 	uint64_t rebase_to_ns;		/* 0: times stay */
 	uint64_t max_body_bytes;	/* 0: that of the options */
+	uint64_t max_cost;		/* likewise */
 	uint64_t skip, take, first_profile;	/* push_encode.h: a part of the trace */
 	unsigned slot;			/* children in different slots live at the same time */
 	char name[1024];

@@ -36,6 +36,7 @@ void push_result_add(struct push_result *sum, const struct push_result *r)
 	sum->rejected_profiles += r->rejected_profiles;
 	sum->cut_values += r->cut_values;
 	sum->capped += r->capped;
+	sum->again += r->again;
 	sum->requests += r->requests;
 	sum->failures += r->failures;
 	if (r->status)
@@ -102,6 +103,10 @@ void push_result_text(const struct push_result *r, char *buf, size_t size)
 		put_amount(&l, "refused", &r->refused);
 	if (r->skipped.bodies)
 		put_amount(&l, "before", &r->skipped);
+	if (r->again)
+		put(&l, "; %" PRIu64 " %s sent again as a whole, of which the receiver may have "
+			"stored a part before",
+		    r->again, plural(r->again, "body was", "bodies were"));
 	if (r->cut_values)
 		put(&l, "; %" PRIu64 " %s cut", r->cut_values,
 		    plural(r->cut_values, "label was", "labels were"));

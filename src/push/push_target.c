@@ -23,6 +23,7 @@ static int start_reader(struct push_target *t, const struct push_options *o, pus
 			.protocol = t->settings.url.protocol,
 			.window_ns = o->window_ns,
 			.max_body_bytes = o->body_bytes,
+			.max_cost = t->pace.max_cost,
 			.service = o->service,
 			.without_threads = o->no_threads,
 			.addresses = o->addresses,
@@ -60,6 +61,8 @@ int push_target_open_with(const struct push_options *o, push_make_fn make, struc
 	struct push_target *t = calloc(1, sizeof(*t));
 	int err = t ? push_settings_read(o, NULL, &t->settings) : fail(-ENOMEM, "send traces");
 
+	if (!err)
+		push_pace_begin(&t->pace, o->pace_bytes, t->settings.url.protocol != PUSH_OTLP);
 	if (!err)
 		err = start_reader(t, o, make);
 	if (!err && !o->dry_run)

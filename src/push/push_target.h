@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/push/push.h"
+#include "src/push/push_pace.h"
 #include "src/push/push_reader.h"
 #include "src/push/push_retry.h"
 #include "src/push/push_sender.h"
@@ -14,6 +15,7 @@ struct push_target {
 	struct push_sender *sender;	/* NULL: for a dry run */
 	struct push_retry retry;
 	uint64_t too_large;		/* a body of this length was not taken; 0: none */
+	struct push_pace pace;
 	char address[2 * PUSH_URL_MAX];
 };
 

@@ -144,6 +144,15 @@ static void test_too_large(void **state)
 
 	(void)state;
 	assert_true(a.is_too_large);
+	/* Pyroscope says it while it starts; OTLP forbids to come again. */
+	a = (struct push_answer){ .status = 500 };
+	push_answer_read(&a, false, NULL,
+			 "code = Unavailable", 18);
+	assert_int_equal(a.verdict, PUSH_AGAIN);
+	a = (struct push_answer){ .status = 500 };
+	push_answer_read(&a, true, NULL,
+			 "code = Unavailable", 18);
+	assert_int_equal(a.verdict, PUSH_REFUSED);
 	a = read_as(500, NULL, "grpc: received message larger than max (5000000 vs. 4194304)", 60);
 	assert_true(a.is_too_large);
 	a = read_as(400, NULL, "no", 2);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "src/base/clock.h"
+#include "src/push/push_pace.h"
 #include "src/push/push_retry.h"
 
 #define S NSEC_PER_SEC
@@ -28,6 +29,29 @@ static void in_range(uint64_t v, uint64_t least, uint64_t most)
 {
 	assert_true(v >= least);
 	assert_true(v <= most);
+}
+
+static void test_a_pace(void **state)
+{
+	struct push_pace p;
+
+	(void)state;
+	push_pace_begin(&p, 0, false);		/* a collector: none, until it says 429 */
+	push_pace_sent(&p, 100 << 20, S);
+	assert_int_equal(push_pace_wait(&p, S), 0);
+	assert_int_equal(p.max_cost, 0);
+	push_pace_refused(&p);
+	assert_int_equal(p.max_cost, 1 << 20);
+	push_pace_sent(&p, 3 << 20, 10 * S);
+	assert_int_equal(push_pace_wait(&p, 10 * S), 3 * S / 2);
+	assert_int_equal(push_pace_wait(&p, 12 * S), 0);
+
+	push_pace_begin(&p, 0, true);		/* Pyroscope: from the beginning */
+	assert_int_equal(p.rate, 2 << 20);
+	push_pace_begin(&p, 1000, false);	/* the user's own stays */
+	push_pace_refused(&p);
+	assert_int_equal(p.rate, 1000);
+	assert_int_equal(p.max_cost, 1000);
 }
 
 static void test_waits_double_up_to_a_limit(void **state)
@@ -152,6 +176,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waits_double_up_to_a_limit),
+		cmocka_unit_test(test_a_pace),
 		cmocka_unit_test(test_ten_minutes_down),
 		cmocka_unit_test(test_gives_up),
 		cmocka_unit_test(test_a_delivery_begins_anew),
