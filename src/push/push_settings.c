@@ -119,6 +119,24 @@ static int add_header(struct push_settings *s, const char *word)
 				strlen(value + 1));
 }
 
+/* Pyroscope takes "a.b" and "a_b" for the same, and then refuses all that is sent. */
+static bool is_same_name(const char *a, const char *b)
+{
+	while (*a && (*a == *b || (strchr("._", *a) && strchr("._", *b) && *b))) {
+		a++;
+		b++;
+	}
+	return !*a && !*b;
+}
+
+static const struct push_label *find_label(const struct push_settings *s, const char *name)
+{
+	for (size_t i = 0; i < s->nr_labels; i++)
+		if (is_same_name(s->labels[i].name, name))
+			return &s->labels[i];
+	return NULL;
+}
+
 static int add_label(struct push_settings *s, const char *word)
 {
 	const char *value = strchr(word, '='), *fault;
@@ -133,9 +151,10 @@ static int add_label(struct push_settings *s, const char *word)
 	if (!copy)
 		return fail(-ENOMEM, "--label");
 	copy[value - word] = 0;
+	fault = find_label(s, copy) ? "there is one of that name already; '.' counts as '_'" : NULL;
 	*l = (struct push_label){ .name = copy, .value = copy + (value - word) + 1 };
 	s->nr_labels++;
-	fault = push_label_fault(l->name, l->value);
+	fault = fault ? fault : push_label_fault(l->name, l->value);
 	return fault ? fail_why(-EINVAL, "--label %s: %s", word, fault) : 0;
 }
 

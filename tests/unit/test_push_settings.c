@@ -261,6 +261,8 @@ static void test_options(void **state)
 	o.headers.nr = 0;
 	o.labels = (struct push_words){ bad, 1, 1 };
 	refuses(NULL, &o, "--label __x=1");
+	o.labels = (struct push_words){ (const char *[]){ "a.b=1", "a_b=2" }, 2, 2 };
+	refuses(NULL, &o, "--label a_b=2");
 	refuses(NULL, &(struct push_options){ .to = "http://h", .window_ns = 11 * NSEC_PER_SEC },
 		"10s at most");
 	refuses(NULL, &(struct push_options){ .to = "http://h", .key_file = "/dev/null" },
