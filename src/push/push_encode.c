@@ -193,12 +193,13 @@ static void window_time(const struct cutting *c, const struct push_row *row, str
 	g->to_ns = g->from_ns + c->job.opts.window_ns;
 	if (g->to_ns < g->from_ns)
 		g->to_ns = UINT64_MAX;
-	if (span.from_ns >= g->to_ns || span.to_ns <= g->from_ns)
+	if (span.from_ns >= g->to_ns || span.to_ns < g->from_ns)
 		return;
 	if (span.from_ns > g->from_ns)
 		g->from_ns = span.from_ns;
-	if (span.to_ns < g->to_ns)
-		g->to_ns = span.to_ns;
+	/* A profile's end is not in it; the last sample is. */
+	if (span.to_ns + 1 < g->to_ns)
+		g->to_ns = span.to_ns + 1;
 }
 
 /* Rows of the same process, event and window: their profiles are told apart by times alone. */

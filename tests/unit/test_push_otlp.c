@@ -130,14 +130,14 @@ static void time_is_that_of_the_window_as_far_as_recorded(void **state)
 
 	(void)state;
 	encode(&e, emit_fixture, &plain);
-	python_says(&e, "assert {(p.time,p.duration) for p in profiles}=={(1790000000000000000,60000000)}\n");
+	python_says(&e, "assert {(p.time,p.duration) for p in profiles}=={(1790000000000000000,60000001)}\n");
 	encoded_release(&e);
 	/* Now a window ends 25 ms behind its beginning: three samples are before that, two after. */
 	encode(&e, emit_fixture, &opts);
 	python_says(&e,
 		"sums=collections.Counter()\n"
 		"for p in profiles: sums[p.types[0][0],p.time,p.duration]+=p.total()\n"
-		"a,b=(1789999999975000000,25000000),(1790000000000000000,35000000)\n"
+		"a,b=(1789999999975000000,25000000),(1790000000000000000,35000001)\n"
 		"assert sums=={('samples',*a):3,('samples',*b):2,('wall',*b):3,('lost',*a):7,('lost',*b):2},sums\n");
 	encoded_release(&e);
 }

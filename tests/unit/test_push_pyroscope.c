@@ -61,7 +61,7 @@ static void push_has_labels_stacks_and_sums(void **state)
 		"'process_linux_cgroup':'/system.slice/server.service'},by['server','wall'].resource\n"
 		"import uuid\n"
 		"assert all(uuid.UUID(p.id).version==8 for p in profiles) and len({p.id for p in profiles})==4\n"
-		"assert {(p.time,p.duration) for p in profiles}=={(1790000000000000000,60000000)}\n");
+		"assert {(p.time,p.duration) for p in profiles}=={(1790000000000000000,60000001)}\n");
 	encoded_release(&e);
 }
 
