@@ -42,7 +42,7 @@ static const struct command record_commands[] = {
 	  cmd_serve, true },
 	{ "push", "send traces to Pyroscope or to an OpenTelemetry collector",
 	  "FILE ... [--to URL] [--label NAME=VALUE] [--rebase-time] [--dry-run]", cmd_push, false },
-	{ "agent", "record all the time, keep windows on disk and send them to receivers",
+	{ "agent", "record all the time, and send it to receivers",
 	  "[--config /etc/probee/agent.conf] [--check | --status | --example]", cmd_agent, true },
 	{ NULL, NULL, NULL, NULL, false },
 };
