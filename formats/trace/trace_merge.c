@@ -57,7 +57,7 @@ static int tell_origin(struct merging *g)
 	return err ? err : put_meta(g, "merge.id", id, 32);
 }
 
-/* By how much the wall clock was set, against the clock that nobody sets. */
+/* By how much CLOCK_REALTIME was set, seen against CLOCK_MONOTONIC, which cannot be set. */
 static int64_t step_of(const struct merging *g)
 {
 	uint64_t real = g->last.real_ns - g->first.real_ns,

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 struct sd_notify {
-	int fd;				/* -1: nobody is told */
+	int fd;				/* of the socket; -1: there is none */
 	uint64_t watchdog_ns;
 };
 

@@ -64,7 +64,7 @@ void recorder_time_part(struct recorder *r)
 	if (!ns)
 		return;
 	left = recorder_until_multiple(clock_ns(CLOCK_REALTIME), ns, r->opts.segment_offset_ns);
-	/* The timer may have been early, and two segments in one second help nobody. */
+	/* The timer may have been early; a segment of less than a second would be of no use. */
 	if (left < SIZED_PART_NS)
 		left += ns;
 	r->part_until_ns = r->part_begin_ns + left;

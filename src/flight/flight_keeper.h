@@ -2,7 +2,7 @@
 /*
  * A flight recorder: the last minute of a recording is in memory, and a trigger has it written.
  *
- * The problem. What made a machine slow for ten seconds at night is over when somebody looks.
+ * The problem. A machine is slow for ten seconds at night, and the cause is gone in the morning.
  * Recording all the time would show it, among gigabytes of nights in which nothing was wrong.
  *
  * The idea. Two processes, as in `probee top`. The recorder writes its trace into a file in memory,

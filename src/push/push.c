@@ -228,48 +228,74 @@ static int send_parts(struct run *r, const struct push_body *b)
 	return err ? err : r->result->outcome == PUSH_DONE;
 }
 
+/* At the receiver's pace. 1: it answered, or cannot be reached. 0: the call ends. -errno. */
+static int send_paced(struct run *r, const struct push_body *b, struct push_answer *a)
+{
+	struct push_pace *pace = &r->t->pace;
+	int err = wait_for(r, push_pace_wait(pace, now_ns())) ? 0 : -ECANCELED;
+
+	if (!err)
+		err = push_sender_send(r->t->sender, b, &r->stop, a);
+	push_pace_sent(pace, b->cost, now_ns());
+	if (err == -ECANCELED) {
+		r->result->outcome = PUSH_STOPPED;
+		return 0;
+	}
+	if (err)
+		return fail(err, "send %s", b->path);
+	r->result->requests++;
+	keep_why(r->result, a);
+	return 1;
+}
+
+/* The answer says to come again. As come_again(). */
+static bool was_put_off(struct run *r, const struct push_body *b, const struct push_answer *a)
+{
+	if (a->status == HTTP_TOO_MANY)
+		push_pace_refused(&r->t->pace);
+	r->result->again += may_be_stored_in_part(b, a);
+	return come_again(r, a);
+}
+
+/* The answer is the last one to this body. As deliver(). */
+static int end_body(struct run *r, const struct push_body *b, const struct push_answer *a)
+{
+	if (a->verdict == PUSH_NOT_HERE) {
+		r->result->outcome = PUSH_BLOCKED;
+		return 0;
+	}
+	if (a->verdict == PUSH_REFUSED && a->is_too_large && can_split(r, b)) {
+		r->t->too_large = b->len;
+		return send_parts(r, b);
+	}
+	settle(r, b, a);
+	return 1;
+}
+
+/* What was learned from other bodies, or from an earlier attempt at this one. */
+static bool is_too_much(const struct run *r, const struct push_body *b)
+{
+	bool is_large = r->t->too_large && b->len >= r->t->too_large;
+
+	return (is_large || is_too_costly(r, b)) && can_split(r, b);
+}
+
 /* 1: it is settled. 0: the call ends, and the result says why. -errno. */
 static int deliver(struct run *r, const struct push_body *b)
 {
 	struct push_answer a;
+	int n;
 
-	if (r->t->too_large && b->len >= r->t->too_large && can_split(r, b))
-		return send_parts(r, b);
-	for (;;) {
-		int err;
-
-		if (is_too_costly(r, b) && can_split(r, b))
+	do {
+		if (is_too_much(r, b))
 			return send_parts(r, b);
-		err = wait_for(r, push_pace_wait(&r->t->pace, now_ns())) ? 0 : -ECANCELED;
-		if (!err)
-			err = push_sender_send(r->t->sender, b, &r->stop, &a);
-		push_pace_sent(&r->t->pace, b->cost, now_ns());
-		if (err == -ECANCELED) {
-			r->result->outcome = PUSH_STOPPED;
-			return 0;
-		}
-		if (err)
-			return fail(err, "send %s", b->path);
-		r->result->requests++;
-		keep_why(r->result, &a);
-		if (a.verdict == PUSH_NOT_HERE) {
-			r->result->outcome = PUSH_BLOCKED;
-			return 0;
-		}
-		if (a.verdict == PUSH_REFUSED && a.is_too_large && can_split(r, b)) {
-			r->t->too_large = b->len;
-			return send_parts(r, b);
-		}
-		if (a.verdict != PUSH_AGAIN) {
-			settle(r, b, &a);
-			return 1;
-		}
-		if (a.status == HTTP_TOO_MANY)
-			push_pace_refused(&r->t->pace);
-		r->result->again += may_be_stored_in_part(b, &a);
-		if (!come_again(r, &a))
-			return 0;
-	}
+		n = send_paced(r, b, &a);
+		if (n <= 0)
+			return n;
+		if (a.verdict != PUSH_AGAIN)
+			return end_body(r, b, &a);
+	} while (was_put_off(r, b, &a));
+	return 0;
 }
 
 /* ---- all bodies ---- */
@@ -324,7 +350,7 @@ static int pipe_error(int err, const char *name)
 	return fail(err, "%s: from the process that reads it", name);
 }
 
-/* Until the end, or until somebody has had enough. */
+/* Until the end of the trace, or until the call is to end. */
 static int send_all(struct run *r)
 {
 	int n, go_on = 1;

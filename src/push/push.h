@@ -2,9 +2,9 @@
 /*
  * Sends traces to a receiver of profiles: an OpenTelemetry collector, Pyroscope.
  *
- * The problem. A trace is a file that somebody may have made to take over its reader, and whoever
- * sends it needs the network and holds secrets. A receiver may be away, be slow, refuse one part
- * and take another; a sender may be killed at any time, and is then not to send all of it again.
+ * The problem. A trace may have been made to take over the process that reads it, and the process
+ * that sends it needs the network and holds secrets. A receiver may be away, be slow, refuse one
+ * part and take another; a sender may be killed at any time, and is then not to send all again.
  *
  * The idea. A process without rights, which is forked first, reads the trace and makes requests'
  * bodies of it (push_encode.h). The caller's process only sends them, in their order. The same
