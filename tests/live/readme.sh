@@ -112,6 +112,7 @@ in_browser() {
 	for i in $words; do
 		[[ $i != [ab].pbz ]] || cp -n app.pbz "$i"
 	done
+	: >out		# the address of the command before must not be found in it
 	$words --listen 0 >out 2>err </dev/null &
 	i=$!
 	until_true 20 grep -q '^http://' out
@@ -128,6 +129,7 @@ in_browser() {
 # in_flight COMMAND: a flight recorder, which writes a trace at SIGUSR1, and ends with Ctrl-C.
 in_flight() {
 	local i
+	: >err
 	bash -c "exec $1" >out 2>err </dev/null &
 	i=$!
 	until_true 20 grep -q 'recording the whole machine' err
