@@ -15,13 +15,13 @@
 # TAP ("ok 1 - name", "not ok 2 - name", "ok 3 # SKIP why") is counted by those lines. It starts in the
 # root of the tree and gets OUT, PROBEE and an empty directory TMP. Its time is limited to 120 s, unless a line
 # "# timeout: 300" among the first ten of the script gives another limit.
-# Two tests run at the same time (LANES=1: one). Live tests record, wait, and look at the whole machine. So only one of
-# them runs at a time, and a test of another kind beside it has a lower priority. A live test that says "# beside: live"
-# looks only at its own processes and neither counts nor times, so it may run beside another live test. A test that compares
-# amounts of CPU time or the times of scans, or that burdens the machine so that others would fail, says "# needs: quiet"
-# among its first ten lines: it runs alone, after the others. Tests of browsers, consumers, receivers and tools, and those that say "# light: yes",
-# mostly wait for something: one of them runs besides the two (not with LANES=1). All other tests must not rely on being alone, and no test may
-# end processes by their name.
+# Three tests run at the same time (LANES), because most of them wait; on a machine with one CPU, one does. Live tests record, wait, and
+# look at the whole machine. So only one of them runs at a time, and a test of another kind beside it has a lower priority. A live
+# test that says "# beside: live" looks only at its own processes and neither counts nor times, so it may run beside another live
+# test. A test that compares amounts of CPU time or the times of scans, or that burdens the machine so that others would fail, says
+# "# needs: quiet" among its first ten lines: it runs alone, after the others. Tests of browsers, consumers, receivers and tools, and
+# those that say "# light: yes", mostly wait for something: one of them runs besides the others (not with LANES=1). All other tests
+# must not rely on being alone, and no test may end processes by their name.
 # A test of the kinds live, vm, browser, consumers, push, oracle, cli and unit that fails beside others is run once more, alone, after all
 # others. If it passes then, it counts as passed, and its line says so; the figure of such tests is in the line before the last.
 # RETRIES (10) limits their number, RETRY_UNTIL (1500) the seconds in which one may begin; RETRIES=0: none.
@@ -34,7 +34,7 @@ cd "$(dirname "$0")/.." || exit 1
 OUT=$(realpath -m "${OUT:-.out}")
 PROBEE=$OUT/probee
 FUZZ_SECONDS=${FUZZ_SECONDS:-20}
-LANES=${LANES:-$(($(nproc) > 1 ? 2 : 1))}
+LANES=${LANES:-$(($(nproc) > 1 ? 3 : 1))}
 export OUT PROBEE LC_ALL=C.UTF-8
 passed=0 failed=0 skipped=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/probee-tests.XXXXXX")
@@ -135,13 +135,13 @@ add_kind() {
 	layers) add shared_other layers layers 120 tests/layers.sh ;;
 	unit) add_binaries unit "$OUT" ;;
 	san)
-		add_build shared_other san make -s "-j$LANES" "OUT=$OUT" SAN=1 all tests
+		add_build shared_other san make -s "-j$(nproc)" "OUT=$OUT" SAN=1 all tests
 		add_binaries san "$OUT/san"
 		PROBEE=$OUT/san/probee add_scripts san cli san/
 		;;
 	fuzz)
 		# -O0 takes a third of the time to compile and runs half as fast, which is less in all for so short a run.
-		add_build shared_other fuzz make -s "-j$LANES" "OUT=$OUT" FUZZ=1 OPT=-O0 fuzzers
+		add_build shared_other fuzz make -s "-j$(nproc)" "OUT=$OUT" FUZZ=1 OPT=-O0 fuzzers
 		add_fuzzers
 		;;
 	live)
@@ -369,7 +369,7 @@ pick_light() {
 	[ "$LANES" -gt 1 ] && first_of light
 }
 
-# lanes_taken: how many of the two lanes are; the job besides them does not count, but a second of its kind does.
+# lanes_taken: how many of the lanes are; the job besides them does not count, but a second of its kind does.
 lanes_taken() {
 	local i n=0 besides=0
 	for i in "${!running[@]}"; do

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# beside: live
 # timeout: 200
 # Command lines of the ancestors, as their documents have them, do the same here and make files of the same kind. Times are cut to
 # 0.3 s; a process takes the place of 1234.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# beside: live
 # What the machine or its administrator has taken away: descriptors, memory, CPUs, system calls, /proc and /sys. probee makes
 # do with what is left, or says in one line what it needs and how much of it there is.
 OWN_MOUNTS=1

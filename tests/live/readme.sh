@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# beside: live
 # timeout: 300
 # Runs every command line of README.md, unchanged except for what substituted() replaces below. Each must do what commands of
 # its kind promise. The lines are taken from the page mechanically; a line of an unknown kind is a failure.
@@ -34,7 +35,7 @@ commands_of() {
 # A prepared directory: ./app, process 1234, a place to install to; recordings are short.
 start threads 20 sleep
 target=$PID
-background sh -c 'while :; do :; done'
+background sh -c 'while :; do i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done; sleep 0.1; done'
 busy=$PID
 printf '#!/bin/sh\nexec %s 1500\n' "$WORKLOADS/brief" >app
 chmod 755 app
@@ -43,6 +44,8 @@ if command -v jcmd >/dev/null && [ -e "$WORKLOADS/Deep.class" ]; then
 	background java -cp "$WORKLOADS" Deep
 	java=$PID
 	until_true 20 jcmd "$java" help >/dev/null
+	jcmd "$java" help >jcmds
+	kill "$java"		# it computes without end
 fi
 libc=$(ldd /bin/sh | sed -n 's/.*libc.so.6 => \([^ ]*\).*/\1/p')
 ln -s "$libc" libc.so.6
@@ -53,8 +56,9 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 
 substituted() {
 	[[ $1 != *"probee sample -p 1234"* ]] || set -- "${1/1234/$busy}"
+	[[ $1 != *--audit* ]] || set -- "${1/ -d 10/ -d  4}"	# one stack of a hundred is kept
 	sed -E "s/ +# .*//; s/ +&$//; s/\bsudo //g; s/\b1234\b/$target/g; s,/usr/local,$T/root/usr/local,g; s/\bCOMMAND\b/report/
-		s/ -d [0-9.]+[a-z]*/ -d 2/; s/ -i ([4-9]|[0-9]{2,})\b/ -i 3/
+		s/ -d [0-9.]+[a-z]*/ -d 1/; s/ -i ([3-9]|[0-9]{2,})\b/ -i 2/
 		s/grep --line-buffered [^ |]+/grep --line-buffered -m 3 thread_main/" <<<"$1"
 }
 
@@ -132,9 +136,9 @@ in_flight() {
 	: >err
 	bash -c "exec $1" >out 2>err </dev/null &
 	i=$!
-	until_true 20 grep -q 'recording the whole machine' err
+	until_true 20 grep -q 'kill -USR1 ' err
 	kill -USR1 $i
-	until_true 40 ls stuck-*.pbz
+	until_true 40 compgen -G 'stuck-*.pbz'
 	kill -INT $i
 	wait $i || { echo "exit $?: $(head -1 err)"; return 1; }
 	is_trace "$(ls stuck-*.pbz | head -1)"
@@ -176,7 +180,7 @@ run_line() {
 		came_out "$words" ;;
 	*"; jcmd "*)			# the command that it gives must be one of this machine's Java
 		[ "$java" ] || return 0
-		grep -qw "${words##* }" <(jcmd "$java" help) ;;
+		grep -qw "${words##* }" jcmds ;;
 	span:"probee "*)		# only the name of a command
 		"$PROBEE" help "${words#probee }" >out 2>&1 ;;
 	*) echo "tests/live/readme.sh does not know such commands"; return 1 ;;

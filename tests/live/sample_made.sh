@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# beside: live
 # timeout: 120
 # Code made at run time, without unwind information: its windows are read while it runs. Stacks must be whole, no function may
 # be left out, and what is guessed must be marked; also where the code changes in place, is unmapped and mapped anew, stands
