@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""agent_cost.py WARM_S SECONDS PROBEE CONFIG: the CPU time and the memory of an agent and all of its processes.
+"""agent_cost.py WARM_S SECONDS COMMAND...: the CPU time and the memory of an agent and all of its processes.
 
-Runs the agent for WARM_S + SECONDS and prints "cpu_percent X" (of one CPU, in the last SECONDS), "pss_mib X" and "rss_mib X" (sums over its
+Runs the command for WARM_S + SECONDS and prints "cpu_percent X" (of one CPU, in the last SECONDS), "pss_mib X" and "rss_mib X" (sums over its
 processes at the end; RSS counts pages that several of them share several times), and then each process: name, per cent, PSS in MiB.
 """
 import collections
@@ -44,16 +44,16 @@ def memory(pids):
 
 
 def main():
-    warm_s, seconds, probee, config = float(sys.argv[1]), float(sys.argv[2]), sys.argv[3], sys.argv[4]
-    agent = subprocess.Popen([probee, 'agent', '--config', config], stdin=subprocess.DEVNULL)
+    warm_s, seconds, command = float(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
+    agent = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     time.sleep(warm_s)
-    before, began = family(agent.pid, 'probee'), time.monotonic_ns()
+    before, began = family(agent.pid, ''), time.monotonic_ns()
     time.sleep(seconds)
-    after, ended = family(agent.pid, 'probee'), time.monotonic_ns()
+    after, ended = family(agent.pid, ''), time.monotonic_ns()
     pss, rss = memory(processes(agent.pid))
     agent.send_signal(signal.SIGTERM)
     code = agent.wait()
-    if code:
+    if code not in (0, -signal.SIGTERM):
         sys.exit(f'the agent ended with {code}')
     share = {p: 100 * (after[p] - before[p]) / (ended - began) for p in after}
     print(f'cpu_percent {sum(share.values()):.3f}\npss_mib {pss:.1f}\nrss_mib {rss:.1f}')
