@@ -4,6 +4,7 @@
 #include <cap-ng.h>
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,6 @@
 
 #define PREFIX "cap_"
 #define HIGHEST 63
-#define NO_SETPCAP (-4)		/* what capng_apply() says when the bounding set must stay */
 
 /*
  * Reads the sets of the calling thread into the state that libcap-ng keeps for it. The number of
@@ -108,14 +108,14 @@ int capabilities_number(const char *name)
 }
 
 /*
- * The bounding set comes first, because emptying it needs a capability that is then given up. The
- * ambient set is emptied by the kernel with the permitted one, but not if the same ones are kept.
+ * The bounding set comes first, because emptying it needs a capability that is then given up. A
+ * thread that is not allowed to empty it does not try, because libcap-ng would print a line of its
+ * own. The ambient set is emptied by the kernel with the permitted one, but not if the same ones
+ * are kept.
  */
-static int apply(void)
+static int apply(bool may_lower_bounds)
 {
-	int rc = capng_apply(CAPNG_SELECT_BOUNDS);
-
-	if (rc && rc != NO_SETPCAP)
+	if (may_lower_bounds && capng_apply(CAPNG_SELECT_BOUNDS))
 		return -EPERM;
 	if (capng_apply(CAPNG_SELECT_CAPS) || capng_apply(CAPNG_SELECT_AMBIENT))
 		return -EPERM;
@@ -126,6 +126,7 @@ int rights_keep(const int *caps, size_t nr)
 {
 	int err = look();
 	uint64_t held = err ? 0 : set_of(CAPNG_PERMITTED), kept = 0;
+	bool may_lower_bounds = !err && capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) == 1;
 
 	if (err)
 		return err;
@@ -135,7 +136,7 @@ int rights_keep(const int *caps, size_t nr)
 	for (unsigned cap = 0; cap <= HIGHEST; cap++)
 		if (kept & CAP_BIT(cap))
 			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, cap);
-	err = apply();
+	err = apply(may_lower_bounds);
 	return kept == held ? 0 : err;
 }
 
