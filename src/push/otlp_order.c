@@ -81,6 +81,8 @@ static int compare_samples(const void *x, const void *y)
 
 	if (a->set != b->set)
 		return a->set < b->set ? -1 : 1;
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
 	return a->stack == b->stack ? 0 : a->stack < b->stack ? -1 : 1;
 }
 
