@@ -387,15 +387,24 @@ static void end(struct run *r)
 		close(r->pipe.fd);
 }
 
-static void ask(struct run *r, int fd, const char *name, uint64_t rebase_to_ns)
+static void ask(struct run *r, const int *fds, size_t nr, const char *name, uint64_t rebase_to_ns)
 {
-	r->request.fd = fd;
+	memcpy(r->request.fds, fds, nr * sizeof(*fds));
+	r->request.nr_fds = (uint32_t)nr;
 	r->request.rebase_to_ns = rebase_to_ns;
 	snprintf(r->request.name, sizeof(r->request.name), "%s", name);
 }
 
 int push_trace(struct push_target *t, int fd, const char *name, struct push_progress *progress,
 	       struct push_result *result)
+{
+	return push_traces(t, &fd, 1, name, progress, result);
+}
+
+_Static_assert(PUSH_TRACES == PUSH_TRACES_MAX, "one for callers, one for the reader");
+
+int push_traces(struct push_target *t, const int *fds, size_t nr, const char *name,
+		struct push_progress *progress, struct push_result *result)
 {
 	struct push_progress none = { .settled = 0 };
 	struct push_progress *p = progress ? progress : &none;
@@ -408,9 +417,11 @@ int push_trace(struct push_target *t, int fd, const char *name, struct push_prog
 	int err;
 
 	*result = (struct push_result){ .outcome = PUSH_DONE };
+	if (nr > PUSH_TRACES)
+		return fail(-EINVAL, "send %s", name);
 	if (t->settings.rebase_time && !p->rebased_to_ns)
 		p->rebased_to_ns = clock_ns(CLOCK_REALTIME);
-	ask(&r, fd, name, t->settings.rebase_time ? p->rebased_to_ns : 0);
+	ask(&r, fds, nr, name, t->settings.rebase_time ? p->rebased_to_ns : 0);
 	policy.give_up_ns = t->settings.give_up_ns;
 	push_retry_begin(&t->retry, &policy, now_ns());
 	err = begin(&r);
@@ -430,7 +441,7 @@ int push_dry_run(struct push_target *t, int fd, const char *name,
 	int err, n = 0;
 
 	*result = (struct push_result){ .outcome = PUSH_DONE };
-	ask(&r, fd, name, is_rebased ? clock_ns(CLOCK_REALTIME) : 0);
+	ask(&r, &fd, 1, name, is_rebased ? clock_ns(CLOCK_REALTIME) : 0);
 	err = begin(&r);
 	while (!err && (n = push_pipe_next(&r.pipe)) > 0) {
 		amount_add(&result->delivered, &r.pipe.body);

@@ -124,6 +124,14 @@ struct push_progress {
 int push_trace(struct push_target *t, int fd, const char *name, struct push_progress *progress,
 	       struct push_result *result);
 
+/*
+ * The same of several traces, which become common bodies, as if they were one file. At most
+ * PUSH_TRACES of them, and -EINVAL for more.
+ */
+#define PUSH_TRACES 128
+int push_traces(struct push_target *t, const int *fds, size_t nr, const char *name,
+		struct push_progress *progress, struct push_result *result);
+
 /* Only makes the bodies, and gives each to show (push_body.h). Nothing is connected. */
 struct push_body;
 int push_dry_run(struct push_target *t, int fd, const char *name,

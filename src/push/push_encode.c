@@ -2,12 +2,13 @@
 /*
  * The samples of a trace, in the order of the file, become the rows of windows.
  *
- *	samples		t=1 s  t=9 s  t=12 s  t=8 s  t=121 s ...  t=132 s
- *	windows of 10 s   0      0      1       0      12           13
+ *	samples		t=21 s  t=29 s  t=32 s  t=28 s  t=141 s ...  t=152 s
+ *	windows of 10 s   2       2       3       2       14           15
  *
- * Twelve windows are a bundle (0 .. 11, 12 .. 23, ...), whose profiles go into bodies together,
- * because they have stacks and names in common. A bundle is encoded when a sample comes that is
- * more than a window behind its end (here at t=132 s), or earlier, as far as its windows have
+ * Twelve windows from the first one of the trace on are a bundle (here 2 .. 13, 14 .. 25, ...),
+ * whose profiles go into bodies together, because they have stacks and names in common. A bundle
+ * is encoded when a sample comes that is more than a window behind its end (here at t=152 s), or
+ * earlier, as far as its windows have
  * ended, if there are too many rows. Samples come nearly in the order of time, but for those of
  * neighbouring chunks and of several recordings in one file. A sample whose window was encoded
  * already waits for the next time, and its window has another profile then.
@@ -49,6 +50,8 @@ struct cutting {
 	void *enc;
 	struct push_rows rows;
 	uint64_t newest;		/* window */
+	uint64_t first;			/* window that the bundles are counted from */
+	bool has_first;
 	uint64_t until;			/* windows below were encoded */
 	uint64_t flushes;		/* how often rows were encoded */
 	uint64_t series_rows;		/* rows of the last one's series that were looked at */
@@ -289,10 +292,15 @@ static int advance(struct cutting *c, uint64_t window)
 {
 	uint64_t bundle = c->job.opts.bundle_windows, until;
 
+	if (!c->has_first)
+		c->first = window;
+	c->has_first = true;
 	if (window <= c->newest)
 		return 0;
 	c->newest = window;
-	until = (window - 1) / bundle * bundle;
+	if (window <= c->first)
+		return 0;
+	until = c->first + (window - 1 - c->first) / bundle * bundle;
 	return until > c->until ? encode_until(c, until) : 0;
 }
 
@@ -343,6 +351,20 @@ static int find_process(struct cutting *c, const struct report_sample *s, uint32
 	return push_processes_find(&c->processes, s->segment, s->process, id);
 }
 
+/* As push_row.thread has it. */
+static uint32_t thread_of(const struct cutting *c, const struct report_sample *s)
+{
+	switch (c->job.opts.threads) {
+	case PUSH_THREADS_ID:
+		return s->rec->thread;
+	case PUSH_THREADS_NAME:
+		return s->thread ? s->thread->comm : 0;
+	case PUSH_THREADS_NONE: case PUSH_THREADS:
+		break;
+	}
+	return 0;
+}
+
 static int add_loss(struct cutting *c)
 {
 	const struct loss *l = &c->loss;
@@ -382,8 +404,7 @@ static int take_sample(void *ctx, const struct report_sample *s)
 	if (err)
 		return err;
 	c->job.counts->samples++;
-	if (!c->job.opts.without_threads)
-		row.thread = s->rec->thread;
+	row.thread = thread_of(c, s);
 	if (type->shows_states)
 		row.state = sample_activity(s->rec, s->futex) + 1u;
 	if (type->is_cpu_time)
@@ -405,7 +426,7 @@ static int fill_in(struct push_encode_opts *o)
 		o->max_profile_bytes = o->max_cost;
 	if (o->max_profile_bytes > o->max_body_bytes / 2)
 		o->max_profile_bytes = o->max_body_bytes / 2;
-	if (o->protocol >= PUSH_PROTOCOLS || o->window_ns > PUSH_WINDOW_NS ||
+	if (o->protocol >= PUSH_PROTOCOLS || o->threads >= PUSH_THREADS || o->window_ns > PUSH_WINDOW_NS ||
 	    o->window_ns < MIN_WINDOW_NS || o->nr_labels > PUSH_MAX_LABELS ||
 	    o->max_profile_bytes < MIN_BYTES || o->max_body_bytes > INT32_MAX)
 		return -EINVAL;

@@ -35,6 +35,14 @@ enum push_protocol {
 	PUSH_PROTOCOLS
 };
 
+/* What tells samples of different threads apart. */
+enum push_threads {
+	PUSH_THREADS_ID,		/* thread.id and thread.name: each thread by itself */
+	PUSH_THREADS_NAME,		/* thread.name: threads of equal names are one */
+	PUSH_THREADS_NONE,
+	PUSH_THREADS
+};
+
 #define PUSH_WINDOW_NS 10000000000ull	/* also the most that a window may last */
 #define PUSH_MAX_LABELS 10		/* with ours that is less than Pyroscope's 30 */
 
@@ -46,7 +54,8 @@ struct push_label {
 struct push_encode_opts {
 	enum push_protocol protocol;
 	uint64_t window_ns;		/* [10 s], at most that, at least 1 ms */
-	uint32_t bundle_windows;	/* windows that share a body, if they fit [12] */
+	/* Windows that share a body, if they fit; counted from the first one of the trace. [12] */
+	uint32_t bundle_windows;
 	uint32_t max_samples;		/* in one profile [16,000] */
 	size_t max_profile_bytes;	/* of one profile before compression [4 MiB] */
 	size_t max_body_bytes;		/* of one body before compression [16 MiB] */
@@ -68,7 +77,7 @@ struct push_encode_opts {
 	 */
 	uint64_t skip, take, first_profile;
 	bool no_gzip;			/* bodies are not compressed; profiles of pprof are */
-	bool without_threads;		/* thread ids and names are left out: fewer series */
+	enum push_threads threads;	/* fewer of them make fewer samples and series */
 	/*
 	 * OTLP has the addresses of frames with names, too. Without them, frames of one function
 	 * and line are one, and so are more stacks: a quarter fewer octets.

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/array.h"
 #include "src/base/fail.h"
@@ -17,6 +18,25 @@ static int add_word(const struct opt *o, const char *value, void *dst)
 		return fail(-ENOMEM, "--%s", o->name);
 	*slot = value;
 	return 0;
+}
+
+static int read_threads(const struct opt *o, const char *value, void *dst)
+{
+	if (push_threads_parse(value, dst))
+		return 0;
+	return fail_why(-EINVAL, "--%s %s: id, name or none is wanted", o->name, value);
+}
+
+bool push_threads_parse(const char *word, enum push_threads *threads)
+{
+	static const char *const words[PUSH_THREADS] = { "id", "name", "none" };
+
+	for (unsigned i = 0; i < PUSH_THREADS; i++)
+		if (!strcmp(word, words[i])) {
+			*threads = (enum push_threads)i;
+			return true;
+		}
+	return false;
 }
 
 #define AT(field) offsetof(struct push_options, field)
@@ -59,8 +79,10 @@ static const struct opt rows_of_push[] = {
 	  opt_string, AT(service), NULL, "What is sent", NULL },
 	{ 0, "label", "NAME=VALUE", "this label on all of it; give it again for more", add_word,
 	  AT(labels), NULL, NULL, NULL },
-	{ 0, "no-threads", NULL, "without numbers and names of threads, for receivers that make a "
-	  "series of each", opt_flag, AT(no_threads), NULL, NULL, NULL },
+	{ 0, "threads", "id|name|none",
+	  "threads by number and name (default), or threads of equal names as one, or all as one: "
+	  "receivers may make a series of each",
+	  read_threads, AT(threads), NULL, NULL, NULL },
 	{ 0, "addresses", NULL, "OTLP: addresses of frames that have names, too", opt_flag,
 	  AT(addresses), NULL, NULL, NULL },
 	{ 0, "window", "TIME", "so much time in one profile (default and most 10s)", opt_duration,

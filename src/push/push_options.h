@@ -26,6 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/push/push_encode.h"
+
 struct opt;
 
 /* "k=v" words in the order in which they were given; each is borrowed. */
@@ -52,7 +54,8 @@ struct push_options {
 	uint64_t body_bytes;		/* of one request before compression; 0: 16 MiB */
 	uint64_t pace_bytes;		/* a second, as push_body.cost; 0: see push_pace.h */
 	bool no_gzip;			/* bodies are not compressed */
-	bool no_threads;		/* without numbers and names of threads: fewer series */
+	enum push_threads threads;	/* fewer samples and series with fewer of them */
+	bool shares_all;		/* all windows of a trace share requests, if they fit */
 	bool addresses;			/* OTLP: also of frames that have names */
 	bool rebase_time;		/* times are moved so that the trace ends now */
 	bool no_wait;			/* one attempt at each body: the caller tries again */
@@ -63,5 +66,8 @@ struct push_options {
 
 /* Fills rows, which have room for PUSH_OPTS_MAX, for push_options at offset. How many there are. */
 size_t push_option_rows(struct opt *rows, size_t offset);
+
+/* "id", "name", "none". */
+bool push_threads_parse(const char *word, enum push_threads *threads);
 
 void push_options_release(struct push_options *o);

@@ -42,7 +42,7 @@ struct otlp {
 	struct otlp_request req;
 	struct push_resource whom;
 	uint32_t segment, process;	/* of the last resource */
-	struct thread_attributes *threads;	/* of that segment, by id */
+	struct thread_attributes *threads;	/* of that segment, by push_row.thread */
 	size_t cap_threads;
 	uint32_t states[ACTIVITIES + 1];	/* attributes; 0: not made yet */
 	size_t value_bytes;		/* of resources */
@@ -172,13 +172,23 @@ static int begin_resource(struct otlp *o, const struct push_row *row)
 
 /* ---- samples ---- */
 
+static void know_thread(struct otlp_tables *t, const struct rec_thread *thread,
+			struct thread_attributes *a)
+{
+	a->id = otlp_number_attribute(t, "thread.id", thread->tid);
+	a->name = otlp_named_attribute(t, "thread.name", thread->comm);
+}
+
+/* Of a THREAD id, or of the STRING id of a name: push_row.thread. */
 static const struct thread_attributes *thread_of(struct otlp *o, uint32_t id)
 {
 	struct otlp_tables *t = &o->req.tables;
-	const struct rec_thread *thread = definition_store_find_thread(t->definitions, id);
+	bool is_name = o->job->opts.threads == PUSH_THREADS_NAME;
+	const struct rec_thread *thread =
+		is_name ? NULL : definition_store_find_thread(t->definitions, id);
 	struct thread_attributes *a;
 
-	if (!thread)
+	if (!thread && !is_name)
 		return NULL;
 	if (array_reserve(&o->threads, &o->cap_threads, (size_t)id + 1)) {
 		t->failed = true;
@@ -187,8 +197,10 @@ static const struct thread_attributes *thread_of(struct otlp *o, uint32_t id)
 	a = &o->threads[id];
 	if (a->known)
 		return a;
-	a->id = otlp_number_attribute(t, "thread.id", thread->tid);
-	a->name = otlp_named_attribute(t, "thread.name", thread->comm);
+	if (thread)
+		know_thread(t, thread, a);
+	else
+		a->name = otlp_named_attribute(t, "thread.name", id);
 	a->known = true;
 	return a;
 }
@@ -211,7 +223,7 @@ static uint32_t set_of(struct otlp *o, const struct push_row *row)
 	uint32_t v[3];
 	size_t nr = 0;
 
-	if (thread)
+	if (thread && thread->id)
 		v[nr++] = thread->id;
 	if (thread && thread->name)
 		v[nr++] = thread->name;

@@ -53,19 +53,20 @@ static size_t make_labels(struct making *m, const struct push_row *row,
 			  struct pprof_label v[LABELS])
 {
 	struct pprof_message *p = &m->message;
+	bool is_name = m->job->opts.threads == PUSH_THREADS_NAME;
 	const struct rec_thread *t =
-		row->thread ? definition_store_find_thread(p->tables, row->thread) : NULL;
+		row->thread && !is_name ? definition_store_find_thread(p->tables, row->thread) : NULL;
+	uint32_t comm = t ? t->comm : is_name ? row->thread : 0;
+	uint64_t name = comm ? pprof_table_string(p, comm) : 0;
 	char tid[16];
-	uint64_t name;
 	size_t nr = 0;
 
 	if (t) {
 		snprintf(tid, sizeof(tid), "%u", t->tid);
 		v[nr++] = make_label(m, THREAD_ID, pprof_string(p, tid));
-		name = pprof_table_string(p, t->comm);
-		if (name)
-			v[nr++] = make_label(m, THREAD_NAME, name);
 	}
+	if (name)
+		v[nr++] = make_label(m, THREAD_NAME, name);
 	if (row->state)
 		v[nr++] = make_label(m, THREAD_STATE,
 				     pprof_string(p, activity_name(row->state - 1)));

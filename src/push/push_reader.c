@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -14,6 +15,7 @@
 
 #include "src/base/fail.h"
 #include "src/base/helper_process.h"
+#include "src/base/io.h"
 #include "src/push/push_pipe.h"
 #include "src/push/push_settings.h"
 #include "src/rights/capabilities.h"
@@ -25,10 +27,12 @@ enum {
 	PIPE_BYTES = 1 << 20,
 };
 
-/* Two descriptors with a message, or room for them. */
-union two_fds {
+enum { FDS_MAX = PUSH_TRACES_MAX + 1 };	/* of the traces, and of the pipe behind them */
+
+/* Descriptors with a message, or room for them. */
+union many_fds {
 	struct cmsghdr head;
-	char space[CMSG_SPACE(2 * sizeof(int))];
+	char space[CMSG_SPACE(FDS_MAX * sizeof(int))];
 };
 
 /* ---- the process that reads one trace ---- */
@@ -61,20 +65,59 @@ __attribute__((noreturn)) static void read_trace(const struct push_reader_how *h
 
 /* ---- the process that forks ---- */
 
-/* The number of descriptors that came, at most two. */
-static int take_fds(struct msghdr *msg, int fds[2])
+/* The number of descriptors that came. */
+static unsigned take_fds(struct msghdr *msg, int fds[FDS_MAX])
 {
-	int nr = 0;
+	size_t nr = 0;
 
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
 		size_t len = c->cmsg_len - CMSG_LEN(0);
 
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
-		nr = (int)(len / sizeof(int));
-		memcpy(fds, CMSG_DATA(c), sizeof(int) * (size_t)(nr > 2 ? 2 : nr));
+		nr = len / sizeof(int) < FDS_MAX ? len / sizeof(int) : FDS_MAX;
+		memcpy(fds, CMSG_DATA(c), sizeof(int) * nr);
 	}
-	return nr;
+	return (unsigned)nr;
+}
+
+static void close_fds(const int *fds, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++)
+		close(fds[i]);
+}
+
+/* Reads with offsets of its own: the sender has the same open files. */
+static int copy(int to, int from)
+{
+	char buf[64 << 10];
+	uint64_t at = 0;
+	ssize_t n;
+
+	while ((n = io_pread(from, buf, sizeof(buf), at)) > 0) {
+		int err = io_write(to, buf, (size_t)n, NULL);
+
+		if (err)
+			return err;
+		at += (uint64_t)n;
+	}
+	return (int)n;
+}
+
+/* One trace of several. A descriptor, or -errno, explained. */
+static int join(const int *fds, unsigned nr, const char *name)
+{
+	int to = memfd_create("probee-traces", MFD_CLOEXEC), err = to < 0 ? -errno : 0;
+
+	for (unsigned i = 0; i < nr && !err; i++)
+		err = copy(to, fds[i]);
+	if (!err && lseek(to, 0, SEEK_SET) < 0)
+		err = -errno;
+	if (!err)
+		return to;
+	if (to >= 0)
+		close(to);
+	return fail(err, "read %s", name);
 }
 
 static void end_child(pid_t *pid)
@@ -90,9 +133,10 @@ static void end_child(pid_t *pid)
 __attribute__((noreturn)) static void fork_readers(const struct push_reader_how *how)
 {
 	struct push_request q;
-	union two_fds control;
+	union many_fds control;
 	pid_t children[PUSH_SLOTS] = { 0 };
-	int fds[2];
+	int fds[FDS_MAX], trace;
+	unsigned nr;
 
 	for (;;) {
 		struct iovec iov = { &q, sizeof(q) };
@@ -102,15 +146,19 @@ __attribute__((noreturn)) static void fork_readers(const struct push_reader_how 
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n != sizeof(q) || q.slot >= PUSH_SLOTS || take_fds(&msg, fds) != 2)
+		nr = take_fds(&msg, fds);
+		if (n != sizeof(q) || q.slot >= PUSH_SLOTS || nr < 2 || nr != q.nr_fds + 1)
 			break;
 		end_child(&children[q.slot]);
 		q.name[sizeof(q.name) - 1] = 0;
-		children[q.slot] = helper_fork((int[]){ fds[0], fds[1], SAID }, 3);
-		if (!children[q.slot])
+		trace = nr > 2 ? join(fds, nr - 1, q.name) : fds[0];
+		if (trace >= 0)
+			children[q.slot] = helper_fork((int[]){ trace, fds[nr - 1], SAID }, 3);
+		if (trace >= 0 && !children[q.slot])
 			read_trace(how, &q);
-		close(fds[0]);
-		close(fds[1]);
+		if (nr > 2 && trace >= 0)
+			close(trace);
+		close_fds(fds, nr);
 	}
 	for (unsigned i = 0; i < PUSH_SLOTS; i++)
 		end_child(&children[i]);
@@ -158,14 +206,16 @@ int push_reader_start(struct push_reader *r, const struct push_reader_how *how)
 static int ask(struct push_reader *r, const struct push_request *q, int pipe_fd)
 {
 	struct iovec iov = { (void *)q, sizeof(*q) };
-	union two_fds control = { .space = { 0 } };
+	union many_fds control = { .space = { 0 } };
+	size_t len = (q->nr_fds + 1) * sizeof(int);
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
-			      .msg_controllen = sizeof(control.space) };
+			      .msg_controllen = CMSG_SPACE(len) };
 
 	control.head.cmsg_level = SOL_SOCKET;
 	control.head.cmsg_type = SCM_RIGHTS;
-	control.head.cmsg_len = CMSG_LEN(2 * sizeof(int));
-	memcpy(CMSG_DATA(&control.head), (int[]){ q->fd, pipe_fd }, 2 * sizeof(int));
+	control.head.cmsg_len = CMSG_LEN(len);
+	memcpy(CMSG_DATA(&control.head), q->fds, len - sizeof(int));
+	memcpy(CMSG_DATA(&control.head) + len - sizeof(int), &pipe_fd, sizeof(int));
 	return sendmsg(r->sock, &msg, MSG_NOSIGNAL) == sizeof(*q) ? 0 : -errno;
 }
 

@@ -8,7 +8,8 @@
  * The idea. A process is forked before secrets are read. It does nothing but fork: for each trace a
  * child, which gets the trace and a pipe as descriptors, gives up all rights (sandbox.h) and writes
  * the bodies into the pipe (push_pipe.h). When the sender closes the pipe the child ends at its
- * next body.
+ * next body. Several traces are copied into a file in memory, one behind the other, which is a trace
+ * (TRACE.md), before the child begins.
  *
  *	push_reader_start(&r, &how)		before threads, secrets and the sender's own sandbox
  *	fd = push_reader_begin(&r, &request)	an earlier child in its slot is ended
@@ -25,10 +26,13 @@
 #include "src/push/push_encode.h"
 
 #define PUSH_SLOTS 8
+#define PUSH_TRACES_MAX 128		/* the kernel passes 253 descriptors at once */
 
-/* One trace; both processes are the same program. */
+/* One trace, or several that are read as one; both processes are the same program. */
 struct push_request {
-	int fd;				/* of the trace; stays the caller's */
+	int fds[PUSH_TRACES_MAX];	/* of the traces; stay the caller's */
+	uint32_t nr_fds;
+	int fd;				/* of the trace, for push_make_fn alone, which closes it */
 	uint64_t rebase_to_ns;		/* 0: times stay */
 	uint64_t max_body_bytes;	/* 0: that of the options */
 	uint64_t max_cost;		/* likewise */
@@ -37,7 +41,7 @@ struct push_request {
 	char name[1024];
 };
 
-/* Makes the bodies: push_make() outside of tests. In the child; fd is to be closed. */
+/* Makes the bodies: push_make() outside of tests. In the child. */
 typedef int (*push_make_fn)(const struct push_request *q, const struct push_encode_opts *o,
 			    push_body_fn fn, void *ctx, struct push_counts *counts);
 

@@ -23,7 +23,8 @@
 struct push_row {
 	uint32_t segment, process;	/* PROCESS id; 0: unknown */
 	uint32_t event;			/* index of report_events() */
-	uint32_t thread;		/* THREAD id; 0: not told apart */
+	/* THREAD id, or STRING id of its name (push_encode_opts.threads); 0: not told apart. */
+	uint32_t thread;
 	uint64_t window;		/* its beginning is that times window_ns */
 	/* Of CPU time what one sample weighs; 0: rows of different weights go together. */
 	uint64_t each;

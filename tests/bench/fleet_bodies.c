@@ -7,7 +7,7 @@
  *	apart=1			each recording in the trace is sent by itself, as windows of an
  *				agent are; 0: all together, so that they share stacks and names
  *	bundle=60		so many seconds may share a request
- *	threads=1		0: thread ids and names are left out
+ *	threads=id		or name, none: push_encode_opts.threads
  *	rebase=0		1: times are moved so that the trace ends now
  *
  * DIR/NNN.body is a body as it is sent, DIR/NNN.head its path and type. Each has the label
@@ -28,6 +28,7 @@
 #include "src/profile/report.h"
 #include "src/push/push_encode.h"
 
+static const char *const threads[PUSH_THREADS] = { "id", "name", "none" };
 static const char *const protocols[PUSH_PROTOCOLS] = { "otlp", "pyroscope", "ingest" };
 
 struct maker {
@@ -117,7 +118,7 @@ static int encode(struct maker *m, const struct query *q)
 	struct push_encode_opts o = {
 		.protocol = (enum push_protocol)m->protocol, .labels = &host, .nr_labels = 1,
 		.bundle_windows = (uint32_t)(m->bundle_s * NSEC_PER_SEC / PUSH_WINDOW_NS),
-		.max_rows = 1u << 20, .rebase_ns = m->rebase_ns, .without_threads = !m->threads,
+		.max_rows = 1u << 20, .rebase_ns = m->rebase_ns, .threads = (enum push_threads)m->threads,
 	};
 	struct push_counts c = { 0 };
 	struct report *rep = NULL;
@@ -145,6 +146,16 @@ static int encode_all(struct maker *m)
 	return err;
 }
 
+static bool find(const char *const *words, size_t nr, const char *word, uint64_t *at)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(word, words[i])) {
+			*at = i;
+			return true;
+		}
+	return false;
+}
+
 static int parse(struct maker *m, char **argv)
 {
 	for (; *argv; argv++) {
@@ -152,7 +163,7 @@ static int parse(struct maker *m, char **argv)
 		size_t len = value ? (size_t)(value++ - *argv) : 0;
 		const struct { const char *name; uint64_t *to; } numbers[] = {
 			{ "apart", &m->apart }, { "bundle", &m->bundle_s },
-			{ "threads", &m->threads }, { "rebase", &m->rebase },
+			{ "rebase", &m->rebase },
 		};
 		bool known = false;
 
@@ -162,12 +173,11 @@ static int parse(struct maker *m, char **argv)
 				*numbers[i].to = strtoull(value, NULL, 10);
 				known = true;
 			}
-		for (uint64_t i = 0; value && !strncmp(*argv, "protocol", len) &&
-				     i < PUSH_PROTOCOLS; i++)
-			if (!strcmp(value, protocols[i])) {
-				m->protocol = i;
-				known = true;
-			}
+		if (value && !known)
+			known = (len == 8 && !strncmp(*argv, "protocol", len) &&
+				 find(protocols, PUSH_PROTOCOLS, value, &m->protocol)) ||
+				(len == 7 && !strncmp(*argv, "threads", len) &&
+				 find(threads, PUSH_THREADS, value, &m->threads));
 		if (!known)
 			return fail_why(2, "fleet_bodies: what is %s?", *argv);
 	}
@@ -176,7 +186,7 @@ static int parse(struct maker *m, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct maker m = { .apart = 1, .bundle_s = 60, .threads = 1 };
+	struct maker m = { .apart = 1, .bundle_s = 60 };
 
 	if (argc < 3)
 		return fail_why(2, "usage: fleet_bodies TRACE DIR [NAME=VALUE]...");

@@ -323,7 +323,7 @@ static void push_all(const char *path, size_t seed)
 {
 	struct push_encode_opts opts = { .window_ns = seed & 1 ? 1000000 : 0, .bundle_windows = seed % 5,
 					 .max_samples = seed & 2 ? 1 + seed % 7 : 0, .max_rows = seed & 4 ? 3 : 0,
-					 .max_profile_bytes = seed & 8 ? 2048 : 0, .without_threads = seed & 16 };
+					 .max_profile_bytes = seed & 8 ? 2048 : 0, .threads = seed & 16 ? PUSH_THREADS_NONE : seed & 32 ? PUSH_THREADS_NAME : PUSH_THREADS_ID };
 	struct report *rep = NULL;
 
 	if (report_open(path, NULL, &rep))

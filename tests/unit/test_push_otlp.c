@@ -384,7 +384,7 @@ static void the_user_names_services_and_labels(void **state)
 	const struct push_label labels[] = { { "team", "shop" }, { "k8s.pod", "a-1" } };
 	struct push_label many[PUSH_MAX_LABELS];
 	struct push_encode_opts opts = { .service = "till", .labels = labels, .nr_labels = 2,
-					 .without_threads = true };
+					 .threads = PUSH_THREADS_NONE };
 	struct encoded e = { .end_at = 0 };
 
 	(void)state;
@@ -410,6 +410,24 @@ static void the_user_names_services_and_labels(void **state)
 	encode(&e, emit_fixture, &opts);
 	assert_int_equal(e.err, -EINVAL);
 	assert_int_equal(e.bodies, 0);
+	encoded_release(&e);
+}
+
+/* Threads of one name become one: all that is left out is the number. */
+static void threads_by_name(void **state)
+{
+	struct push_encode_opts opts = { .threads = PUSH_THREADS_NAME };
+	struct encoded e = { .end_at = 0 };
+
+	(void)state;
+	encode(&e, emit_fixture, &opts);
+	assert_int_equal(e.err, 0);
+	python_says(&e,
+		"samples=[s for p in profiles for s in p.samples]\n"
+		"assert not any('thread.id' in l for f,l,v in samples)\n"
+		"assert sum('thread.name' in l for f,l,v in samples)>1\n"
+		"keys=[(id(p),str(f),str(sorted(l.items()))) for p in profiles for f,l,v in p.samples]\n"
+		"assert len(keys)==len(set(keys))\n");
 	encoded_release(&e);
 }
 
@@ -452,6 +470,7 @@ int main(void)
 		cmocka_unit_test(equal_processes_are_one),
 		cmocka_unit_test(names_are_valid_utf8),
 		cmocka_unit_test(the_user_names_services_and_labels),
+		cmocka_unit_test(threads_by_name),
 		cmocka_unit_test(labels_are_checked),
 	};
 
