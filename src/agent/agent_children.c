@@ -150,6 +150,7 @@ int agent_start_sender(struct supervisor *s, size_t i)
 
 	atomic_store(&s->state->targets[i].beat_ns, now_ns());
 	atomic_store(&s->state->targets[i].busy_seq, 0);
+	atomic_store(&s->state->targets[i].retry_ns, 0);
 	pid = fork_with_lifeline(&s->senders[i], &lifeline);
 	if (!pid)
 		be_sender(s, i, lifeline, parent);

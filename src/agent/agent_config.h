@@ -46,7 +46,9 @@ struct agent_target {
 	const char *url, *protocol, *service, *tenant;
 	const char *bearer_file, *basic_file, *header_file, *ca_file, *cert_file, *key_file;
 	struct agent_texts headers, labels;
+	const char *threads;		/* "id", "name" or "none" */
 	uint64_t timeout_ns;		/* of one request */
+	uint64_t batch_ns;		/* windows of so much time share a request; 0: of one */
 	/* A body that may have arrived when the agent was killed is not sent again. */
 	bool is_at_most_once;
 };

@@ -33,6 +33,16 @@ static bool parse_window(const char *value, void *dst)
 	return opt_read_duration(value, ns) && *ns >= NSEC_PER_SEC && *ns <= 600 * NSEC_PER_SEC;
 }
 
+static bool parse_batch(const char *value, void *dst)
+{
+	uint64_t *ns = dst;
+
+	*ns = 0;
+	if (!strcmp(value, "no"))
+		return true;
+	return opt_read_duration(value, ns) && *ns >= NSEC_PER_SEC && *ns <= 1800 * NSEC_PER_SEC;
+}
+
 static bool parse_timeout(const char *value, void *dst)
 {
 	uint64_t *ns = dst;
@@ -114,6 +124,16 @@ static bool parse_protocol(const char *value, void *dst)
 	return false;
 }
 
+static bool parse_threads(const char *value, void *dst)
+{
+	static const char *const words[] = { "id", "name", "none" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(value, words[i]))
+			return parse_text(value, dst);
+	return false;
+}
+
 static bool parse_delivery(const char *value, void *dst)
 {
 	*(bool *)dst = !strcmp(value, "at-most-once");
@@ -146,8 +166,8 @@ const struct agent_key agent_keys[] = {
 	{ "record", "snapshots", "HZ", "1", "0.001 to 10 (a second), or no",
 	  "walks over all threads, a second", parse_scan_freq, AT(scan_hz), false },
 	{ "record", "window", "TIME", "15s", "1s to 10m",
-	  "the time of one trace, which is sent as a whole; it begins at a multiple of that on the "
-	  "clock, with an offset that is each machine's own",
+	  "the time of one trace; it begins at a multiple of that on the clock, with an offset that "
+	  "is each machine's own",
 	  parse_window, AT(window_ns), false },
 	{ "record", "off-cpu", "yes|no", "no", "yes or no",
 	  "also stays off the CPU, as with `record --off-cpu`", parse_yes, AT(off_cpu), false },
@@ -175,6 +195,13 @@ const struct agent_key agent_keys[] = {
 	  "where windows are sent; must be there", parse_url, OF(url), false },
 	{ "target", "protocol", "WORD", "auto", "auto, otlp, pyroscope or ingest",
 	  "what is spoken there; auto: as the URL says", parse_protocol, OF(protocol), false },
+	{ "target", "batch", "TIME", "60s", "1s to 30m, or no",
+	  "windows of so much time are sent together, and share a table of stacks and names: fewer "
+	  "octets, that come later; no: each by itself",
+	  parse_batch, OF(batch_ns), false },
+	{ "target", "threads", "WORD", "name", "id, name or none",
+	  "what tells samples of threads apart: number and name, or the name alone, or nothing",
+	  parse_threads, OF(threads), false },
 	{ "target", "service", "NAME", "", "a name",
 	  "the service that all of it belongs to, instead of one by unit, cgroup or program",
 	  parse_text, OF(service), false },

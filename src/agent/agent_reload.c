@@ -19,16 +19,17 @@ static bool same_target(const struct agent_target *a, const struct agent_target 
 {
 	const char *const x[] = { a->name, a->url, a->protocol, a->service, a->tenant,
 				  a->bearer_file, a->basic_file, a->header_file, a->ca_file,
-				  a->cert_file, a->key_file };
+				  a->cert_file, a->key_file, a->threads };
 	const char *const y[] = { b->name, b->url, b->protocol, b->service, b->tenant,
 				  b->bearer_file, b->basic_file, b->header_file, b->ca_file,
-				  b->cert_file, b->key_file };
+				  b->cert_file, b->key_file, b->threads };
 
 	for (size_t i = 0; i < sizeof(x) / sizeof(x[0]); i++)
 		if (strcmp(x[i], y[i]))
 			return false;
 	return same_texts(&a->headers, &b->headers) && same_texts(&a->labels, &b->labels) &&
-	       a->timeout_ns == b->timeout_ns && a->is_at_most_once == b->is_at_most_once;
+	       a->timeout_ns == b->timeout_ns && a->batch_ns == b->batch_ns &&
+	       a->is_at_most_once == b->is_at_most_once;
 }
 
 static bool same_targets(const struct agent_config *a, const struct agent_config *b)

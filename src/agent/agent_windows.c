@@ -36,7 +36,8 @@ void agent_show_spool(struct supervisor *s)
 	s->use.busy = s->busy;
 	s->use.nr_busy = s->config.nr_targets;
 	for (size_t i = 0; i < s->config.nr_targets; i++)
-		s->busy[i] = atomic_load(&st->targets[i].busy_seq);
+		s->busy[i] = (struct spool_range){ atomic_load(&st->targets[i].busy_seq),
+						   atomic_load(&st->targets[i].busy_last) };
 	agent_set(st, AGENT_RECORDED, c->recorded);
 	agent_set(st, AGENT_RECOVERED, c->recovered);
 	agent_set(st, AGENT_EMPTY, c->empty);
@@ -97,6 +98,55 @@ static void look_at_cost(struct supervisor *s)
 		     100 * s->budget.budget);
 }
 
+/* ---- batches ---- */
+
+/*
+ * The batch that a window belongs to which begins now. Batches begin at multiples of their time
+ * plus an offset, as windows do, and each host has its own. A window that begins somewhat before a
+ * batch is of it.
+ */
+static uint64_t batch_now(const struct supervisor *s, size_t i)
+{
+	uint64_t now = clock_ns(CLOCK_REALTIME) + s->config.window_ns / 4;
+	uint64_t batch_ns = s->config.targets[i].batch_ns;
+
+	return batch_ns ? (now - s->batch_offset_ns[i]) / batch_ns : 0;
+}
+
+void agent_begin_batches(struct supervisor *s)
+{
+	for (size_t i = 0; i < s->config.nr_targets; i++) {
+		uint64_t batch_ns = s->config.targets[i].batch_ns;
+
+		s->batch_offset_ns[i] = batch_ns ? agent_offset_ns(batch_ns) : 0;
+		s->batch[i] = batch_now(s, i);
+	}
+	agent_send_all(s);
+}
+
+void agent_send_all(struct supervisor *s)
+{
+	uint64_t next = spool_counts(s->spool)->next_seq;
+
+	for (size_t i = 0; i < s->config.nr_targets; i++)
+		atomic_store(&s->state->targets[i].due_seq,
+			     spool_is_open(s->spool) ? next - 1 : next);
+}
+
+/* A window has begun: those before it are due where it is of another batch. */
+static void show_due(struct supervisor *s)
+{
+	uint64_t open = spool_counts(s->spool)->next_seq - 1;
+
+	for (size_t i = 0; i < s->config.nr_targets; i++) {
+		uint64_t batch = batch_now(s, i);
+
+		if (batch != s->batch[i] || !s->config.targets[i].batch_ns)
+			atomic_store(&s->state->targets[i].due_seq, open);
+		s->batch[i] = batch;
+	}
+}
+
 /* ---- windows ---- */
 
 /* Each new reason is told once; what is lost is counted. */
@@ -136,6 +186,7 @@ static int begin_window(void *ctx)
 	err = spool_begin(s->spool, clock_ns(CLOCK_REALTIME));
 	if (err)
 		tell(s, err);
+	show_due(s);
 	return 0;
 }
 
@@ -194,6 +245,7 @@ void agent_end_trace(struct supervisor *s)
 	window_cutter_release(&s->cutter);
 	s->cutter = (struct window_cutter){ .nr = 0 };
 	end_window(s);
+	agent_send_all(s);
 }
 
 void agent_take_trace(struct supervisor *s)

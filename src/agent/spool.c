@@ -95,7 +95,7 @@ static bool is_busy(const struct spool *s, uint64_t seq)
 	const struct spool_use *use = s->use;
 
 	for (size_t i = 0; use && i < use->nr_busy; i++)
-		if (use->busy[i] == seq)
+		if (use->busy[i].first <= seq && seq <= use->busy[i].last)
 			return true;
 	return false;
 }

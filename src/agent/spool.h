@@ -62,10 +62,14 @@ struct spool_counts {
 	uint64_t going_seq;		/* is being removed, and was counted */
 };
 
+struct spool_range {
+	uint64_t first, last;		/* numbers of windows; first 0: none */
+};
+
 /* How far the targets have got. */
 struct spool_use {
 	uint64_t sent_below;		/* all have got what is below this number */
-	const uint64_t *busy;		/* numbers that are being sent: they stay */
+	const struct spool_range *busy;	/* windows that are being sent: they stay */
 	size_t nr_busy;
 };
 

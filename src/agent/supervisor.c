@@ -192,6 +192,7 @@ void agent_want_senders(struct supervisor *s)
 		memset(&s->state->targets[i], 0, sizeof(s->state->targets[i]));
 	}
 	agent_show_config(s);
+	agent_begin_batches(s);
 }
 
 int agent_open_metrics(struct supervisor *s)
@@ -250,7 +251,30 @@ static int prepare(struct supervisor *s)
 	return err;
 }
 
-/* What the recorder still writes is kept; then all others end. */
+static bool is_sending(const struct supervisor *s)
+{
+	for (size_t i = 0; i < s->config.nr_targets; i++) {
+		const struct target_state *t = &s->state->targets[i];
+
+		if (s->senders[i].pid && target_backlog(s->state, t) && !atomic_load(&t->retry_ns))
+			return true;
+	}
+	return false;
+}
+
+/* What is in the spool is sent, if a receiver is there that takes it at once. */
+static void send_rest(struct supervisor *s)
+{
+	uint64_t until = now_ns() + STOP_SEND_S * NSEC_PER_SEC;
+
+	agent_show_spool(s);
+	while (is_sending(s) && now_ns() < until) {
+		poll(NULL, 0, 20);
+		agent_reap(s);
+	}
+}
+
+/* What the recorder still writes is kept and sent; then all others end. */
 static void stop(struct supervisor *s)
 {
 	uint64_t until = now_ns() + STOP_RECORDER_S * NSEC_PER_SEC;
@@ -269,6 +293,7 @@ static void stop(struct supervisor *s)
 	}
 	agent_end_trace(s);
 	agent_end_child(s, &s->recorder, 2);
+	send_rest(s);
 	agent_end_senders(s);
 	agent_end_child(s, &s->metrics, 1);
 	agent_show_spool(s);

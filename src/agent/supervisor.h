@@ -17,8 +17,8 @@
  *
  *	SIGHUP		reads the configuration again. Only what has changed is started again; if
  *			there is a mistake in it, the old one stays
- *	SIGTERM, SIGINT	the recorder ends, its last window is kept, senders end with the request
- *			that is under way
+ *	SIGTERM, SIGINT	the recorder ends, its last window is kept, what is left is sent if the
+ *			receiver takes it within seconds, senders end with the request under way
  *
  *	agent_run(path, &hooks)		until a signal comes; an exit code
  *	agent_status(path)		prints how a running agent is: 0, or 1: none runs

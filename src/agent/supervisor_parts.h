@@ -30,6 +30,7 @@ enum {
 	RECORDER_SLACK_S = 5,		/* besides two windows, without a chunk */
 	SENDER_SILENCE_S = 60,
 	STOP_RECORDER_S = 15,		/* its end, with names that are still looked up */
+	STOP_SEND_S = 5,		/* what is left is sent */
 	STOP_SENDER_S = 10,
 	MOST_BACKOFF_S = 60,
 };
@@ -53,10 +54,12 @@ struct supervisor {
 	struct agent_state *state;
 	struct spool *spool;
 	struct spool_use use;
-	uint64_t busy[AGENT_TARGETS];
+	struct spool_range busy[AGENT_TARGETS];
 	struct sd_notify notify;
 	int signals;			/* signalfd */
 	uint64_t offset_ns;		/* of the windows */
+	uint64_t batch_offset_ns[AGENT_TARGETS];
+	uint64_t batch[AGENT_TARGETS];	/* that windows belong to by now */
 	struct child recorder, metrics, senders[AGENT_TARGETS];
 	int listen_fd;			/* of /metrics; -1 */
 	/* What the recorder writes. */
@@ -95,6 +98,10 @@ void agent_end_trace(struct supervisor *s);
 /* Brings the shared page up to date with the spool. */
 void agent_show_spool(struct supervisor *s);
 void agent_show_config(struct supervisor *s);
+/* All complete windows are to be sent, without waiting for the end of a batch. */
+void agent_send_all(struct supervisor *s);
+/* The batches of the targets are counted from this moment on. */
+void agent_begin_batches(struct supervisor *s);
 
 /* ---- agent_reload.c ---- */
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/agent/agent_config.h"
@@ -24,7 +25,8 @@
 
 /* On the disk. */
 struct sent_state {
-	uint64_t seq;			/* the window that is next, or under way; 0: new */
+	uint64_t seq;			/* the window that is next, or the batch's first; 0: new */
+	uint64_t last;			/* of the batch, once a body of it was begun */
 	uint64_t done;			/* bodies of it that were answered */
 	uint64_t mark;			/* of the last of them */
 	uint64_t is_in_doubt;		/* body number done may have arrived */
@@ -37,6 +39,8 @@ struct sending {
 	int dir;
 	struct ring_journal journal;
 	struct sent_state st;
+	struct window_batch batch;
+	uint64_t alone_to;		/* windows up to this one are sent one by one */
 	unsigned failures;		/* in a row */
 };
 
@@ -70,7 +74,7 @@ static int put(struct sending *s)
 	return err ? fail(err, "keep the state of target %s", s->w->target->name) : 0;
 }
 
-/* ---- one window ---- */
+/* ---- one batch ---- */
 
 static int before_body(void *ctx)
 {
@@ -111,19 +115,25 @@ static bool stop_asked(void *ctx)
 	return is_over(s);
 }
 
-static void begin_anew(struct sending *s)
+/* The batch is fixed: a body of it may have arrived. */
+static bool is_begun(const struct sending *s)
 {
-	s->st.done = s->st.mark = s->st.is_in_doubt = s->st.was_refused = 0;
+	return s->st.done || s->st.is_in_doubt;
 }
 
-/* On to the next window. */
-static int end_window(struct sending *s, enum target_count what, uint64_t how_many)
+static void begin_anew(struct sending *s)
 {
-	s->st.counts[what] += how_many;
-	s->st.seq++;
+	s->st.last = s->st.done = s->st.mark = s->st.is_in_doubt = s->st.was_refused = 0;
+}
+
+/* On to the next windows. Numbers without a file had nothing in them, or were dropped. */
+static int end_batch(struct sending *s, enum target_count what)
+{
+	s->st.counts[what] += s->batch.nr;
+	s->st.counts[TARGET_MISSED] += s->st.last - s->st.seq + 1 - s->batch.nr;
+	s->st.seq = s->st.last + 1;
 	begin_anew(s);
 	s->failures = 0;
-	atomic_store(&s->w->state->busy_seq, 0);
 	return put(s);
 }
 
@@ -139,13 +149,13 @@ static int settle_doubt(struct sending *s)
 	return put(s);
 }
 
+/* A batch that was begun stays the same one, without its first windows. */
 static int skip_to(struct sending *s, uint64_t seq)
 {
 	if (s->st.seq == seq)
 		return 0;
 	s->st.counts[TARGET_MISSED] += seq - s->st.seq;
 	s->st.seq = seq;
-	begin_anew(s);
 	return put(s);
 }
 
@@ -173,27 +183,29 @@ static bool wait_until(struct sending *s, uint64_t until_ns)
 	return false;
 }
 
-/* A thousand agents must not come back in the same second: the pause is half random. */
-static uint64_t jitter(uint64_t ns)
+uint64_t window_sender_wait_ns(unsigned failures, uint64_t wish_ns, uint32_t random)
+{
+	uint64_t pause = window_sender_pause_ns(failures), least = wish_ns ? wish_ns : pause / 2;
+
+	return least + (wish_ns ? wish_ns : pause) / 2 / 1000 * (random % 1001);
+}
+
+static uint32_t random_number(void)
 {
 	uint32_t r = 0;
 
 	if (getrandom(&r, sizeof(r), GRND_NONBLOCK) != sizeof(r))
 		r = (uint32_t)now_ns();
-	return ns / 2 + ns / 2 * (r % 1000) / 1000;
+	return r;
 }
 
 static int try_later(struct sending *s, const struct send_result *r)
 {
 	struct target_state *t = s->w->state;
-	uint64_t pause = r->later_ns, until;
+	uint64_t until;
 
 	s->failures++;
-	if (!pause)
-		pause = jitter(window_sender_pause_ns(s->failures));
-	else
-		pause += jitter(NSEC_PER_SEC);
-	until = now_ns() + pause;
+	until = now_ns() + window_sender_wait_ns(s->failures, r->later_ns, random_number());
 	s->st.counts[TARGET_FAILURES]++;
 	if (!r->is_in_doubt)
 		s->st.is_in_doubt = 0;
@@ -210,8 +222,8 @@ static int try_later(struct sending *s, const struct send_result *r)
 }
 
 /*
- * The options have changed since a part of the window was sent. All of it is sent as it is now, or,
- * to a target that wants nothing twice, none of the rest.
+ * The options have changed since a part of the batch was sent, or a window of it was dropped. All
+ * of it is sent as it is now, or, to a target that wants nothing twice, none of the rest.
  */
 static int take_stale(struct sending *s)
 {
@@ -219,22 +231,35 @@ static int take_stale(struct sending *s)
 
 	s->st.counts[is_once ? TARGET_MAYBE_LOST : TARGET_MAYBE_TWICE] += s->st.done;
 	if (is_once)
-		return end_window(s, TARGET_REFUSED, 1);
+		return end_batch(s, TARGET_REFUSED);
 	begin_anew(s);
 	return put(s);
 }
 
-static int take_outcome(struct sending *s, enum send_outcome o, const struct send_result *r,
-			const char *name)
+/* Which window of it is bad shows when each is sent by itself. */
+static int take_bad(struct sending *s, const struct send_result *r)
+{
+	bool is_once = s->w->target->is_at_most_once && s->st.done;
+
+	if (s->batch.nr == 1 || is_once) {
+		fail_why(-EIO, "%s: %s; left out", s->batch.name, r->error);
+		return end_batch(s, TARGET_BAD);
+	}
+	s->alone_to = s->st.last;
+	s->st.counts[TARGET_MAYBE_TWICE] += s->st.done;
+	begin_anew(s);
+	return put(s);
+}
+
+static int take_outcome(struct sending *s, enum send_outcome o, const struct send_result *r)
 {
 	if (o == SEND_DONE && s->failures)
 		note("target %s takes windows again", s->w->target->name);
 	switch (o) {
 	case SEND_DONE:
-		return end_window(s, s->st.was_refused ? TARGET_REFUSED : TARGET_SENT, 1);
+		return end_batch(s, s->st.was_refused ? TARGET_REFUSED : TARGET_SENT);
 	case SEND_BAD:
-		fail_why(-EIO, "%s: %s; it is left out", name, r->error);
-		return end_window(s, TARGET_BAD, 1);
+		return take_bad(s, r);
 	case SEND_LATER:
 		return try_later(s, r);
 	case SEND_STALE:
@@ -245,49 +270,113 @@ static int take_outcome(struct sending *s, enum send_outcome o, const struct sen
 	return -EIO;
 }
 
-static int send_window(struct sending *s, const char *name)
+static int send_batch(struct sending *s)
 {
-	struct window_progress p = { .before = before_body, .after = after_body,
-				     .stop = stop_asked, .ctx = s };
+	struct batch_progress p = { .before = before_body, .after = after_body,
+				    .stop = stop_asked, .ctx = s };
 	struct send_result r = { .later_ns = 0 };
-	int fd = openat(s->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), err;
-	enum send_outcome o;
+	int err = settle_doubt(s);
 
-	if (fd < 0 && errno == ENOENT)		/* dropped this instant: the next look skips it */
-		return 0;
-	if (fd < 0)
-		return fail(-errno, "open %s", name);
-	err = settle_doubt(s);
 	p.done = s->st.done;
 	p.mark = s->st.mark;
-	if (!err) {
-		o = s->w->send(s->w->ctx, fd, name, &p, &r);
-		err = take_outcome(s, o, &r, name);
-	}
-	close(fd);
-	return err;
+	return err ? err : take_outcome(s, s->w->send(s->w->ctx, &s->batch, &p, &r), &r);
 }
 
-/* 1: a window was there; 0: there is none; -errno. */
-static int send_next(struct sending *s)
+/* ---- which windows ---- */
+
+static void close_batch(struct sending *s)
 {
-	char name[SPOOL_NAME_MAX];
-	uint64_t seq;
+	for (size_t i = 0; i < s->batch.nr; i++)
+		close(s->batch.fds[i]);
+	s->batch.nr = 0;
+}
+
+/* 0; or -errno, explained. A window that was dropped this instant is left out. */
+static int add_window(struct sending *s, const char *name, uint64_t *bytes)
+{
+	struct window_batch *b = &s->batch;
+	int fd = openat(s->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : fail(-errno, "open %s", name);
+	if (!fstat(fd, &st))
+		*bytes += (uint64_t)st.st_size;
+	if (!b->nr)
+		snprintf(b->name, sizeof(b->name), "%s", name);
+	b->fds[b->nr++] = fd;
+	return 0;
+}
+
+static void name_batch(struct window_batch *b)
+{
+	size_t len = strlen(b->name);
+
+	if (b->nr > 1)
+		snprintf(b->name + len, sizeof(b->name) - len, " and %zu more", b->nr - 1);
+}
+
+/* Opens windows from number seq on, which has this name, below end. 0 or -errno, explained. */
+static int open_batch(struct sending *s, uint64_t seq, uint64_t end, char name[SPOOL_NAME_MAX])
+{
+	bool is_fixed = is_begun(s);
+	size_t most = !is_fixed && seq <= s->alone_to ? 1 : BATCH_WINDOWS;
+	uint64_t bytes = 0;
+	int rc = 1;
+
+	while (rc > 0 && seq < end && s->batch.nr < most && (is_fixed || bytes < BATCH_BYTES)) {
+		rc = add_window(s, name, &bytes);
+		if (rc < 0)
+			return rc;
+		if (!is_fixed)
+			s->st.last = seq;
+		rc = spool_find(s->dir, seq + 1, &seq, name);
+	}
+	name_batch(&s->batch);
+	return rc < 0 ? fail(rc, "read the spool") : 0;
+}
+
+/* From here on they are not dropped; what was in this moment is not there any more. */
+static void show_busy(struct sending *s, uint64_t first, uint64_t last)
+{
+	atomic_store(&s->w->state->busy_last, last);
+	atomic_store(&s->w->state->busy_seq, first);
+}
+
+static int send_from(struct sending *s, uint64_t seq, uint64_t end, char name[SPOOL_NAME_MAX])
+{
 	int rc;
 
-	if (atomic_load(&s->w->agent->newest_seq) < s->st.seq)
+	show_busy(s, seq, end - 1);
+	rc = skip_to(s, seq);
+	if (!rc)
+		rc = open_batch(s, seq, end, name);
+	if (!rc && s->batch.nr)
+		rc = send_batch(s);
+	close_batch(s);
+	show_busy(s, 0, 0);
+	return rc ? rc : 1;
+}
+
+/* 1: windows were there; 0: there are none that are due; -errno. */
+static int send_next(struct sending *s)
+{
+	bool is_fixed = is_begun(s);
+	uint64_t end = is_fixed ? s->st.last + 1 : atomic_load(&s->w->state->due_seq), seq;
+	char name[SPOOL_NAME_MAX];
+	int rc;
+
+	if (end <= s->st.seq)
 		return 0;
 	rc = spool_find(s->dir, s->st.seq, &seq, name);
 	if (rc < 0)
 		return fail(rc, "read the spool");
-	if (!rc)
+	if (rc && seq < end)
+		return send_from(s, seq, end, name);
+	if (!is_fixed)
 		return 0;
-	/* From here on it is not dropped; if it was in this moment, it is not there any more. */
-	atomic_store(&s->w->state->busy_seq, seq);
-	rc = skip_to(s, seq);
-	if (!rc)
-		rc = send_window(s, name);
-	atomic_store(&s->w->state->busy_seq, 0);
+	begin_anew(s);		/* all of the batch was dropped */
+	rc = skip_to(s, end);
 	return rc ? rc : 1;
 }
 

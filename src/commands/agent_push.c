@@ -15,10 +15,12 @@
 /* A receiver that lets nothing in waits for a person. */
 #define BLOCKED_NS (60 * NSEC_PER_SEC)
 
+_Static_assert((int)BATCH_WINDOWS <= (int)PUSH_TRACES, "a batch is sent as one");
+
 struct agent_push {
 	struct push_target *target;
 	/* Of the call under way. */
-	struct window_progress *progress;
+	struct batch_progress *progress;
 	const struct push_result *result;
 	struct push_amount told;	/* of result.delivered */
 	uint64_t told_refused;
@@ -40,6 +42,9 @@ static struct push_words words(const struct agent_texts *t)
 
 static struct push_options options(const struct agent_target *t)
 {
+	enum push_threads threads = PUSH_THREADS_NAME;
+
+	push_threads_parse(t->threads, &threads);
 	return (struct push_options){
 		.to = t->url,
 		.protocol = or_null(t->protocol),
@@ -54,6 +59,8 @@ static struct push_options options(const struct agent_target *t)
 		.cert_file = or_null(t->cert_file),
 		.key_file = or_null(t->key_file),
 		.timeout_ns = t->timeout_ns,
+		.threads = threads,
+		.shares_all = true,
 		.no_wait = true,
 	};
 }
@@ -70,7 +77,7 @@ int agent_push_check(const struct agent_target *t)
 	return err ? fail_why(err, "[target %s] cannot be used", t->name) : 0;
 }
 
-/* ---- one window ---- */
+/* ---- one batch ---- */
 
 static int on_begin(void *ctx, const struct push_progress *p)
 {
@@ -129,8 +136,8 @@ static enum send_outcome outcome(const struct agent_push *a, const struct push_r
 	return SEND_STOPPED;
 }
 
-static enum send_outcome send_window(void *ctx, int fd, const char *name, struct window_progress *p,
-				     struct send_result *r)
+static enum send_outcome send_batch(void *ctx, const struct window_batch *b,
+				    struct batch_progress *p, struct send_result *r)
 {
 	struct agent_push *a = ctx;
 	struct push_result pushed;
@@ -141,7 +148,7 @@ static enum send_outcome send_window(void *ctx, int fd, const char *name, struct
 	int err;
 
 	*a = (struct agent_push){ .target = a->target, .progress = p, .result = &pushed };
-	err = push_trace(a->target, fd, name, &progress, &pushed);
+	err = push_traces(a->target, b->fds, b->nr, b->name, &progress, &pushed);
 	if (a->err)
 		return SEND_STOPPED;
 	if (!err)
@@ -167,7 +174,7 @@ int agent_push_open(const struct agent_target *t, struct window_sender *w)
 		free(a);
 		return err;
 	}
-	w->send = send_window;
+	w->send = send_batch;
 	w->shut_in = shut_in;
 	w->ctx = a;
 	return 0;

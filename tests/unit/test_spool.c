@@ -19,6 +19,7 @@
 #include "src/agent/spool.h"
 #include "src/agent/spool_names.h"
 #include "src/base/clock.h"
+#include "tests/unit/fast_folder.h"
 #include "tests/unit/kill_points.h"
 #include "tests/unit/made_windows.h"
 #include "tests/unit/stderr_text.h"
@@ -26,13 +27,13 @@
 #define NOW (1764000000 * NSEC_PER_SEC)
 #define WINDOW (IDENT_SIZE + 2 * MADE_CHUNK)
 
-static char base[] = "/tmp/probee-spool.XXXXXX";
-static char folder[64];
+static char base[FAST_FOLDER_MAX];
+static char folder[96];
 
 static int setup(void **state)
 {
 	(void)state;
-	if (!mkdtemp(base))
+	if (fast_folder("spool", base))
 		return -1;
 	snprintf(folder, sizeof(folder), "%s/s", base);
 	return 0;
@@ -155,7 +156,8 @@ static void test_a_window_without_samples_is_none(void **state)
 /* What was sent goes when it is old enough; what was not only when there is no room. */
 static void test_what_is_removed(void **state)
 {
-	uint64_t busy = 2, now = clock_ns(CLOCK_REALTIME);
+	struct spool_range busy = { 1, 2 };
+	uint64_t now = clock_ns(CLOCK_REALTIME);
 	struct spool_use use = { .sent_below = 4, .busy = &busy, .nr_busy = 1 };
 	struct spool *s;
 
@@ -166,12 +168,12 @@ static void test_what_is_removed(void **state)
 		assert_int_equal(write_window(s, i), 0);
 	spool_trim(s, &use, now + 3000 * NSEC_PER_SEC);
 	assert_string_equal(numbers(), "1 2 3 4 5 6");
-	busy = 0;
+	busy = (struct spool_range){ 0, 0 };
 	spool_trim(s, &use, now + 4000 * NSEC_PER_SEC);
 	assert_string_equal(numbers(), "4 5 6");
 	assert_true(spool_counts(s)->deleted == 3 && spool_counts(s)->dropped == 0);
 	/* Room for two: 4 is being sent. */
-	busy = 4;
+	busy = (struct spool_range){ 4, 4 };
 	spool_set_options(s, &(struct spool_options){ folder, 2 * WINDOW, 0 });
 	spool_trim(s, &use, now);
 	assert_string_equal(numbers(), "4 6");
@@ -194,7 +196,7 @@ static void test_what_a_kill_leaves_of_an_open_window(void **state)
 	n += made_chunk(bytes + n, 1, 0);
 	n += made_chunk(bytes + n, 1, 1);
 	for (size_t cut = 0; cut <= n; cut++) {
-		char name[SPOOL_NAME_MAX], path[128];
+		char name[SPOOL_NAME_MAX], path[192];
 		size_t chunks = cut < IDENT_SIZE ? 0 : (cut - IDENT_SIZE) / MADE_CHUNK;
 		struct spool *s;
 		int fd;
