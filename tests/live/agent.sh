@@ -37,7 +37,7 @@ start "$(command -v python3)" "$LIVE/agent_notify.py" "$T/notify" "$T/told-syste
 receiver one
 first_port=$port
 basic=('[record]' 'window = 1s' 'budget = no' '[spool]' "folder = $T/spool" '[metrics]' 'listen = 127.0.0.1:0')
-config "${basic[@]}" '[target main]' "url = http://127.0.0.1:$first_port"
+config "${basic[@]}" '[target main]' 'batch = no' "url = http://127.0.0.1:$first_port"
 
 # --- it cannot record
 if command -v setpriv >/dev/null; then
@@ -76,14 +76,14 @@ check "nothing may have come twice" equal "$(number 'may have come twice')" 0
 # --- another configuration
 receiver two
 second=$port
-config "${basic[@]/127.0.0.1:0/127.0.0.1:19466}" '[target main]' "url = http://127.0.0.1:$first_port" '[target other]' "url = http://127.0.0.1:$second"
+config "${basic[@]/127.0.0.1:0/127.0.0.1:19466}" '[target main]' 'batch = no' "url = http://127.0.0.1:$first_port" '[target other]' 'batch = no' "url = http://127.0.0.1:$second"
 kill -HUP "$AGENT"
 check "a second target gets windows" until_true 30 wait_for 2
 check "systemd is told of the reload" grep -q '^RELOADING=1; MONOTONIC_USEC=' "$T/told-systemd"
 config '[record]' 'windo = 1s'
 kill -HUP "$AGENT"
 check "mistakes are said, and the old one stays" until_true 10 said 'old one stays'
-config "${basic[@]/127.0.0.1:0/127.0.0.1:19466}" '[target main]' "url = http://127.0.0.1:$first_port"
+config "${basic[@]/127.0.0.1:0/127.0.0.1:19466}" '[target main]' 'batch = no' "url = http://127.0.0.1:$first_port"
 sed -i 's/^window = 1s/window = 1s\nfrequency = 49/' "$conf"
 kill -HUP "$AGENT"
 check "another rate starts another recorder" until_true 30 at_least 2 "recorders"
@@ -115,7 +115,7 @@ for i in 1 2 3 4 5; do
 	kill -KILL "$AGENT"
 	wait "$AGENT" 2>/dev/null
 done
-config "${basic[@]}" '[target main]' "url = http://127.0.0.1:$first_port"
+config "${basic[@]}" '[target main]' 'batch = 3s' "url = http://127.0.0.1:$first_port"
 agent
 until_true 30 is_up
 check "after kills all is sent" until_true 60 sh -c "[ \$('$PROBEE' agent --config '$conf' --status | grep -oE '[0-9]+ wait;' | cut -d' ' -f1) -le 1 ]"
@@ -124,6 +124,18 @@ check "kills: the agent ends in good order" equal "$RC" 0
 numbers=$(ls "$T/spool" | sed -n 's/^0*\([0-9]*\)\..*\.pbz$/\1/p')
 check "kills: windows that are missing had nothing in them" test \
 	"$(($(echo "$numbers" | tail -n 1) - $(echo "$numbers" | wc -l)))" -le "$(number 'empty,')"
+
+# --- batches
+receiver three
+config "${basic[@]}" '[target batches]' 'batch = 5s' "url = http://127.0.0.1:$port"
+agent
+until_true 30 is_up
+check "batches: windows are sent" until_true 60 at_least 10 "sent,"
+sent=$(number "sent,") requests=$(number "requests")
+check "batches: several in a request" test "$requests" -lt "$sent"
+agent_end
+check "batches: at the end what is left is sent" equal "$(number 'wait;')" 0
+check "batches: and counted" test "$(number 'sent,')" -gt "$sent"
 
 # --- a full disk
 mkdir "$T/mnt" && mount -t tmpfs -o size=1100k tmpfs "$T/mnt" || skip "cannot mount"

@@ -31,7 +31,8 @@ static int put_line(const char *line, push_body_fn fn, void *ctx, struct push_co
 	char path[64];
 	const struct push_body b = {
 		.path = path, .content_type = "text/x-line", .bytes = (const uint8_t *)line,
-		.len = strlen(line), .raw_len = 2 * strlen(line), .profiles = 1, .samples = 10,
+		.len = strlen(line), .raw_len = 2 * strlen(line),
+		.profiles = strncmp(line, "several", 7) ? 1 : 5, .samples = 10,
 		.lost = 1, .from_ns = 1, .to_ns = 2, .what = line,
 	};
 
@@ -189,6 +190,64 @@ static void test_waits_and_goes_on(void **state)
 	assert_non_null(strstr(b.said, "; trying again for 30 s"));
 	assert_non_null(strstr(b.r.why, "it answers 502: why?"));
 	assert_non_null(strstr(b.said, "is there again"));
+	tear_down(&b);
+}
+
+/*
+ * What is said as "sent again as a whole, of which the receiver may have stored a part before": it
+ * takes the profiles of a request one after the other, and 429 and 500 come in the middle.
+ */
+static void test_sent_again_as_a_whole(void **state)
+{
+	static const struct { const char *trace, *answer; unsigned again; } cases[] = {
+		{ "several\n", ANSWER("429 x"), 2 }, { "one\n", ANSWER("429 x"), 0 },
+		{ "several\n", ANSWER("503 x"), 0 }, { "several\n", "", 0 },
+	};
+	char text[300];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *const answers[] = { cases[i].answer, cases[i].answer, OK, NULL };
+		struct bench b;
+
+		set_up(&b, cases[i].trace, answers, patient);
+		assert_int_equal(go(&b), 0);
+		assert_int_equal(b.r.outcome, PUSH_DONE);
+		assert_int_equal(b.r.failures, 2);
+		assert_int_equal(b.r.again, cases[i].again);
+		push_result_text(&b.r, text, sizeof(text));
+		assert_int_equal(strstr(text, "sent again as a whole") != NULL, cases[i].again > 0);
+		tear_down(&b);
+	}
+}
+
+/* Several traces are read as one, whose bodies are counted together. */
+static void test_several_traces(void **state)
+{
+	static const char *const answers[] = { OK, NULL };
+	struct bench b;
+	int fds[3];
+
+	(void)state;
+	set_up(&b, "one\n", answers, once);
+	for (int i = 0; i < 3; i++) {
+		char line[16];
+		int len = snprintf(line, sizeof(line), "line %d\n", i);
+
+		fds[i] = memfd_create("trace", MFD_CLOEXEC);
+		assert_int_equal(write(fds[i], line, (size_t)len), len);
+	}
+	stderr_begin();
+	assert_int_equal(push_traces(b.target, fds, 3, "traces", &b.p, &b.r), 0);
+	assert_int_equal(b.r.outcome, PUSH_DONE);
+	assert_int_equal(push_traces(b.target, fds, PUSH_TRACES + 1, "traces", &b.p, &b.r), -EINVAL);
+	stderr_end();
+	assert_int_equal(b.server.seen->nr, 3);
+	saw(&b, 0, "line 0");
+	saw(&b, 2, "line 2");
+	assert_int_equal(b.p.settled, 3);
+	for (int i = 0; i < 3; i++)
+		close(fds[i]);
 	tear_down(&b);
 }
 
@@ -424,6 +483,8 @@ int main(void)
 		cmocka_unit_test(test_hang),
 		cmocka_unit_test(test_keep_can_end_it),
 		cmocka_unit_test(test_another_trace),
+		cmocka_unit_test(test_sent_again_as_a_whole),
+		cmocka_unit_test(test_several_traces),
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_the_reader_dies),
 		cmocka_unit_test(test_the_reader_is_shut_in),

@@ -265,6 +265,27 @@ static void limits_are_kept_by_splitting(void **state)
 	encoded_release(&e);
 }
 
+/* Three windows are one bundle, wherever on the clock the first one begins. */
+static void bundles_begin_with_the_trace(void **state)
+{
+	struct encoded e = { .end_at = 0 };
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct push_encode_opts opts = { .bundle_windows = 3, .rebase_ns = i * 10000000000 };
+
+		encode(&e, emit_many, &opts);
+		assert_int_equal(e.err, 0);
+		assert_int_equal(e.samples, MANY + 1);
+		assert_int_equal(e.bodies, 1);
+		encoded_release(&e);
+		opts.bundle_windows = 1;	/* the last window goes with the one before it */
+		encode(&e, emit_many, &opts);
+		assert_int_equal(e.bodies, 2);
+		encoded_release(&e);
+	}
+}
+
 static void rows_are_bounded(void **state)
 {
 	struct push_encode_opts opts = { .max_rows = 64 };
@@ -465,6 +486,7 @@ int main(void)
 		cmocka_unit_test(every_event_is_a_type),
 		cmocka_unit_test(equal_input_gives_equal_bodies),
 		cmocka_unit_test(limits_are_kept_by_splitting),
+		cmocka_unit_test(bundles_begin_with_the_trace),
 		cmocka_unit_test(rows_are_bounded),
 		cmocka_unit_test(cpu_time_is_exact_whatever_samples_weigh),
 		cmocka_unit_test(equal_processes_are_one),
