@@ -166,8 +166,8 @@ const struct agent_key agent_keys[] = {
 	{ "record", "snapshots", "HZ", "1", "0.001 to 10 (a second), or no",
 	  "walks over all threads, a second", parse_scan_freq, AT(scan_hz), false },
 	{ "record", "window", "TIME", "15s", "1s to 10m",
-	  "the time of one trace; it begins at a multiple of that on the clock, with an offset that "
-	  "is each machine's own",
+	  "the time of one trace; it begins at a multiple of that on the clock, with an offset "
+	  "that is each machine's own",
 	  parse_window, AT(window_ns), false },
 	{ "record", "off-cpu", "yes|no", "no", "yes or no",
 	  "also stays off the CPU, as with `record --off-cpu`", parse_yes, AT(off_cpu), false },
@@ -195,7 +195,7 @@ const struct agent_key agent_keys[] = {
 	  "where windows are sent; must be there", parse_url, OF(url), false },
 	{ "target", "protocol", "WORD", "auto", "auto, otlp, pyroscope or ingest",
 	  "what is spoken there; auto: as the URL says", parse_protocol, OF(protocol), false },
-	{ "target", "batch", "TIME", "60s", "1s to 30m, or no",
+	{ "target", "batch", "TIME", "2m", "1s to 30m, or no",
 	  "windows of so much time are sent together, and share a table of stacks and names: fewer "
 	  "octets, that come later; no: each by itself",
 	  parse_batch, OF(batch_ns), false },

@@ -7,11 +7,11 @@
  * for that, nothing be sent twice without being counted, and no receiver hold up the recording or
  * another one.
  *
- * The idea. Windows that are due go together, as a batch (agent_state.h: due_seq), so that they have
- * tables of stacks and names in common; after an outage as many as BATCH_WINDOWS and BATCH_BYTES
- * allow. A batch is turned into the same bodies each time (send_batch_fn), and a state on the disk
- * says which windows are of it and which body is next. It is written before a body is sent ("in
- * doubt") and after the answer:
+ * The idea. Windows that are due go together, as a batch (agent_state.h: due_seq), so that they
+ * have tables of stacks and names in common; after an outage as many as BATCH_WINDOWS and
+ * BATCH_BYTES allow. A batch is turned into the same bodies each time (send_batch_fn), and a state
+ * on the disk says which windows are of it and which body is next. It is written before a body is
+ * sent ("in doubt") and after the answer:
  *
  *	state			killed here	the next sender
  *	body 3 is next		<-		sends body 3

@@ -426,7 +426,8 @@ static int fill_in(struct push_encode_opts *o)
 		o->max_profile_bytes = o->max_cost;
 	if (o->max_profile_bytes > o->max_body_bytes / 2)
 		o->max_profile_bytes = o->max_body_bytes / 2;
-	if (o->protocol >= PUSH_PROTOCOLS || o->threads >= PUSH_THREADS || o->window_ns > PUSH_WINDOW_NS ||
+	if (o->protocol >= PUSH_PROTOCOLS || o->threads >= PUSH_THREADS ||
+	    o->window_ns > PUSH_WINDOW_NS ||
 	    o->window_ns < MIN_WINDOW_NS || o->nr_labels > PUSH_MAX_LABELS ||
 	    o->max_profile_bytes < MIN_BYTES || o->max_body_bytes > INT32_MAX)
 		return -EINVAL;

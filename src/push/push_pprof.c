@@ -55,7 +55,7 @@ static size_t make_labels(struct making *m, const struct push_row *row,
 	struct pprof_message *p = &m->message;
 	bool is_name = m->job->opts.threads == PUSH_THREADS_NAME;
 	const struct rec_thread *t =
-		row->thread && !is_name ? definition_store_find_thread(p->tables, row->thread) : NULL;
+		is_name ? NULL : definition_store_find_thread(p->tables, row->thread);
 	uint32_t comm = t ? t->comm : is_name ? row->thread : 0;
 	uint64_t name = comm ? pprof_table_string(p, comm) : 0;
 	char tid[16];

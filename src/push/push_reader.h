@@ -8,8 +8,8 @@
  * The idea. A process is forked before secrets are read. It does nothing but fork: for each trace a
  * child, which gets the trace and a pipe as descriptors, gives up all rights (sandbox.h) and writes
  * the bodies into the pipe (push_pipe.h). When the sender closes the pipe the child ends at its
- * next body. Several traces are copied into a file in memory, one behind the other, which is a trace
- * (TRACE.md), before the child begins.
+ * next body. Several traces are copied into a file in memory, one behind the other, before the
+ * child begins: that is a trace (TRACE.md).
  *
  *	push_reader_start(&r, &how)		before threads, secrets and the sender's own sandbox
  *	fd = push_reader_begin(&r, &request)	an earlier child in its slot is ended

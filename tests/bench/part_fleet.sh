@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# What a fleet sends, and what that costs a receiver (docs/FLEET.md). FLEET="sizes bursts receivers outage" and
+# What a fleet sends, and what that costs a receiver (docs/FLEET.md). FLEET="sizes batches bursts receivers outage" and
 # FLEET_HOSTS="idle ordinary busy" choose.
 #
 #	sizes		octets of a host and day: idle, ordinary and busy, by protocol and by how long a request waits
+#	batches		octets of a host and day by batch and by what tells threads apart: the made recordings of part_push.sh, and
+#			FLEET_MIX (300) seconds of its six programs, all in windows of 15 s
 #	bursts		1,000 connections, jittered or all at once, kept or new for each request
 #	receivers	CPU time, memory and disk for 1,000 windows, and what was not taken; "pyroscope" is that part of it
 #	outage		10,000 agents after ten minutes without a receiver, by simulation
@@ -11,7 +13,7 @@
 # The receivers are the stub of the tests, a collector (tests/push/collector.sh; OTELCOL), and Pyroscope (PYROSCOPE, or the one
 # on PATH), as far as they are there.
 
-FLEET=${FLEET:-sizes bursts receivers outage}
+FLEET=${FLEET:-sizes batches bursts receivers outage}
 FLEET_PIECES=${FLEET_PIECES:-4}
 FLEET_AGENTS=${FLEET_AGENTS:-1000}
 FLEET_HOSTS=${FLEET_HOSTS:-idle ordinary busy}
@@ -106,10 +108,10 @@ sizes_of() {
 	[ -f "$name.pbz" ] || return
 	for protocol in otlp pyroscope ingest; do
 		size "$protocol, 15 s" "$name" protocol=$protocol
-		size "$protocol, 15 s, without threads" "$name" protocol=$protocol threads=0
+		size "$protocol, 15 s, without threads" "$name" protocol=$protocol threads=none
 	done
 	size "otlp, 60 s" "$name" apart=0
-	size "otlp, 60 s, without threads" "$name" apart=0 threads=0
+	size "otlp, 60 s, without threads" "$name" apart=0 threads=none
 }
 
 sizes() {
@@ -117,11 +119,57 @@ sizes() {
 	for name in idle ordinary busy; do sizes_of $name; done
 	for name in busy-5m few-5m; do
 		size "otlp, 60 s" $name apart=0
-		size "otlp, 60 s, without threads" $name apart=0 threads=0
+		size "otlp, 60 s, without threads" $name apart=0 threads=none
 		size "otlp, 300 s" $name apart=0 bundle=300
-		size "otlp, 300 s, without threads" $name apart=0 bundle=300 threads=0
+		size "otlp, 300 s, without threads" $name apart=0 bundle=300 threads=none
 	done
 	size "otlp, 15 s" random
+}
+
+# ---- batches
+
+# made NAME [NAME=NUMBER]...: half an hour on eight busy CPUs, in windows of 15 s.
+made() {
+	local name=$1 i
+	shift
+	for ((i = 0; i < 120; i++)); do
+		"$bin/make_recording" piece.pbz samples=11640 hz=97 cpus=8 lines=1 first=$((15 * i)) "$@" || return
+		cat piece.pbz >>"$name.pbz"
+	done
+}
+
+# As many samples a second as eight busy CPUs give at 97 Hz.
+record_mix() {
+	local targets
+	# shellcheck source=/dev/null
+	. "$here/mix.sh"
+	build_mix
+	begin_mix
+	sleep 2
+	targets=$(IFS=,; echo "${mix[*]}")
+	"$PROBEE" sample -q -F $((97 * 8 / $(nproc))) -d "${FLEET_MIX:-300}s" --segment-time 15s -p "$targets" -o - >mix.pbz
+	end_mix
+}
+
+# Of samples, because a recording of this machine has fewer than it should when others are busy on it.
+batch_of() {
+	bodies "$2" "${@:3}" || return
+	record "$2: MB a host and day" "$1" "$(calc "$(of facts bytes) / 1e6 * 67046400 / $(of facts samples)")"
+}
+
+batches() {
+	local name threads seconds
+	made steady threads=8 stacks=300
+	made wide threads=16 stacks=3385
+	record_mix
+	for name in steady wide mix; do
+		for threads in id name; do
+			batch_of "15 s, threads=$threads" $name threads=$threads
+			for seconds in 60 120 300 1800; do
+				[ $name:$seconds = mix:1800 ] || batch_of "$seconds s, threads=$threads" $name apart=0 bundle=$seconds threads=$threads
+			done
+		done
+	done
 }
 
 # ---- load
@@ -204,7 +252,7 @@ costs_of() {
 	for name in $FLEET_HOSTS; do
 		[ ! -f "$name.pbz" ] || cost "$receiver" "$pid" "$port" "$name" "$folder" "$@"
 	done
-	protocol=(threads=0)
+	protocol=(threads=none)
 	for name in idle busy; do
 		[ ! -f $name.pbz ] || cost "$receiver, without threads" "$pid" "$port" $name "$folder" "$@"
 	done
@@ -301,8 +349,9 @@ outage() {
 	done
 }
 
-[ "$FLEET" = outage ] || make_traces
+[ "$FLEET" = outage ] || [ "$FLEET" = batches ] || make_traces
 ! does sizes || sizes
+! does batches || batches
 ! does receivers || with_receivers with_stub
 ! does bursts && ! does receivers || with_receivers with_collector
 ! does pyroscope && ! does receivers || with_receivers with_pyroscope
