@@ -41,7 +41,8 @@ struct agent_state;
 
 enum {
 	BATCH_WINDOWS = 128,
-	BATCH_BYTES = 8 << 20,		/* of traces; the first window of a batch may be larger */
+	/* Of traces; 50 MiB in the process that reads them. The first window may be larger. */
+	BATCH_BYTES = 4 << 20,
 };
 
 /* What became of one body. */
