@@ -4,8 +4,8 @@
  * by the encoder of `probee push`.
  *
  *	protocol=otlp		or pyroscope, ingest
- *	apart=1			each recording in the trace is sent by itself, as windows of an
- *				agent are; 0: all together, so that they share stacks and names
+ *	apart=1			15 s of each recording in the trace are sent by themselves, as windows
+ *				of an agent are; 0: all together, so that they share stacks and names
  *	bundle=60		so many seconds may share a request
  *	threads=id		or name, none: push_encode_opts.threads
  *	rebase=0		1: times are moved so that the trace ends now
@@ -28,6 +28,9 @@
 #include "src/profile/report.h"
 #include "src/push/push_encode.h"
 
+#define SPAN_NS (15 * NSEC_PER_SEC)
+enum { MOST_SPANS = 1000 };
+
 static const char *const threads[PUSH_THREADS] = { "id", "name", "none" };
 static const char *const protocols[PUSH_PROTOCOLS] = { "otlp", "pyroscope", "ingest" };
 
@@ -35,7 +38,7 @@ struct maker {
 	const char *trace, *dir;
 	uint64_t apart, bundle_s, protocol, threads, rebase;
 	struct push_counts sum;
-	struct time_window *spans;	/* of the recordings in it */
+	struct time_window spans[MOST_SPANS];	/* what is sent by itself */
 	uint32_t nr_spans;
 	uint64_t recorded_ns;		/* all of them together */
 	uint64_t largest, requests;
@@ -78,6 +81,20 @@ static int open_trace(const struct maker *m, const struct query *q, struct repor
 	return fd < 0 ? fail(-errno, "open %s", m->trace) : report_open_fd(fd, m->trace, q, rep);
 }
 
+/* Windows of an agent are parts of one recording, which reports join. */
+static void add_pieces(struct maker *m, struct time_window span)
+{
+	while (m->nr_spans < MOST_SPANS) {
+		bool is_last = span.to_ns - span.from_ns < 3 * SPAN_NS / 2;
+		struct time_window *piece = &m->spans[m->nr_spans++];
+
+		*piece = span;
+		if (is_last)
+			return;
+		piece->to_ns = span.from_ns += SPAN_NS;
+	}
+}
+
 static int find_spans(struct maker *m)
 {
 	struct query q = { .no_limits = false };
@@ -86,19 +103,18 @@ static int find_spans(struct maker *m)
 
 	if (open_trace(m, &q, &rep))
 		return -EINVAL;
-	m->nr_spans = report_info(rep)->nr_segments;
-	m->spans = calloc(m->nr_spans + 1, sizeof(*m->spans));
-	for (uint32_t i = 0; m->spans && i < m->nr_spans; i++) {
-		struct time_window *span = &m->spans[i];
+	for (uint32_t i = 0; i < report_info(rep)->nr_segments; i++) {
+		struct time_window span;
 
-		report_span(rep, i, span);
-		m->recorded_ns += span->to_ns - span->from_ns;
-		last = span->to_ns > last ? span->to_ns : last;
+		report_span(rep, i, &span);
+		m->recorded_ns += span.to_ns - span.from_ns;
+		last = span.to_ns > last ? span.to_ns : last;
+		add_pieces(m, span);
 	}
 	report_close(rep);
 	if (m->rebase)
 		m->rebase_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - last);
-	return m->spans ? 0 : fail(-ENOMEM, "read %s", m->trace);
+	return 0;
 }
 
 static void add(struct push_counts *sum, const struct push_counts *c)
@@ -186,7 +202,7 @@ static int parse(struct maker *m, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct maker m = { .apart = 1, .bundle_s = 60 };
+	static struct maker m = { .apart = 1, .bundle_s = 60 };
 
 	if (argc < 3)
 		return fail_why(2, "usage: fleet_bodies TRACE DIR [NAME=VALUE]...");
@@ -201,6 +217,5 @@ int main(int argc, char **argv)
 	       "\nlargest %" PRIu64 "\n",
 	       (double)m.recorded_ns / 1e9, m.requests, m.sum.profiles, m.sum.samples, m.sum.rows,
 	       m.sum.lost, m.sum.bytes, m.sum.raw_bytes, m.largest);
-	free(m.spans);
 	return 0;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # What a fleet sends, and what that costs a receiver (docs/FLEET.md). FLEET="sizes batches bursts receivers outage" and
-# FLEET_HOSTS="idle ordinary busy" choose.
+# FLEET_HOSTS="idle ordinary busy" and FLEET_LOADS="steady wide mix" (of batches) choose.
 #
 #	sizes		octets of a host and day: idle, ordinary and busy, by protocol and by how long a request waits
 #	batches		octets of a host and day by batch and by what tells threads apart: the made recordings of part_push.sh, and
@@ -17,6 +17,7 @@ FLEET=${FLEET:-sizes batches bursts receivers outage}
 FLEET_PIECES=${FLEET_PIECES:-4}
 FLEET_AGENTS=${FLEET_AGENTS:-1000}
 FLEET_HOSTS=${FLEET_HOSTS:-idle ordinary busy}
+FLEET_LOADS=${FLEET_LOADS:-steady wide mix}
 few=
 protocol=()
 
@@ -148,6 +149,7 @@ record_mix() {
 	sleep 2
 	targets=$(IFS=,; echo "${mix[*]}")
 	"$PROBEE" sample -q -F $((97 * 8 / $(nproc))) -d "${FLEET_MIX:-300}s" --segment-time 15s -p "$targets" -o - >mix.pbz
+	"$PROBEE" info --json mix.pbz | python3 -S -c 'import json, sys; d = json.load(sys.stdin); print("# mix:", d["recordings"], d["samples"], "samples")' >&2
 	end_mix
 }
 
@@ -159,10 +161,10 @@ batch_of() {
 
 batches() {
 	local name threads seconds
-	made steady threads=8 stacks=300
-	made wide threads=16 stacks=3385
-	record_mix
-	for name in steady wide mix; do
+	[[ $FLEET_LOADS != *steady* ]] || made steady threads=8 stacks=300
+	[[ $FLEET_LOADS != *wide* ]] || made wide threads=16 stacks=3385
+	[[ $FLEET_LOADS != *mix* ]] || record_mix
+	for name in $FLEET_LOADS; do
 		for threads in id name; do
 			batch_of "15 s, threads=$threads" $name threads=$threads
 			for seconds in 60 120 300 1800; do

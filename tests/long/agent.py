@@ -127,9 +127,10 @@ class Kills:
     def __init__(self, rng):
         self.rng, self.done, self.alone = rng, 0, 0
 
-    def one(self):
+    def one(self, seconds):
+        """An agent that lives for so long."""
         agent = start_agent()
-        time.sleep(self.rng.choice((0.05, 0.3, 1, 3, 5)) * (0.2 + self.rng.random()) * 1.3)
+        time.sleep(seconds)
         everything = self.rng.random() < 0.5
         if agent.poll() is not None:
             complain(f'an agent ended by itself: {agent.returncode}')
@@ -137,46 +138,44 @@ class Kills:
         self.done += 1
         self.alone += not everything
 
+    def several(self, nr):
+        for _ in range(nr):
+            self.one(self.rng.choice((0.05, 0.3, 1, 3, 5)) * (0.2 + self.rng.random()) * 1.3)
+
+
+def be_away(receiver, kills, nr, rng):
+    """Ten times away altogether, or there with 503."""
+    begin, turn = time.monotonic(), 0
+    while time.monotonic() - begin < AWAY_S:
+        if turn < int((time.monotonic() - begin) / AWAY_S * 10) + 1:
+            receiver.end()
+            if turn % 2:
+                receiver.start('503')
+            turn += 1
+        left = AWAY_S - (time.monotonic() - begin)
+        kills.one(min(AWAY_S / nr * (0.2 + 1.6 * rng.random()), max(0.1, left)))
+    receiver.end()
+
 
 def run_kills(receiver, nr, rng):
     """A third before, a third while the receiver is away, a third behind it."""
     kills = Kills(rng)
     receiver.start('ok')
-    while kills.done < nr // 3:
-        kills.one()
-    away = time.monotonic()
-    turns = 0
-    while time.monotonic() - away < AWAY_S:
-        if turns % 2:
-            receiver.start('503')
-        else:
-            receiver.end()
-        turns += 1
-        until = min(time.monotonic() + AWAY_S / 10, away + AWAY_S)
-        while time.monotonic() < until:
-            if kills.done < 2 * nr // 3 and rng.random() < 0.5:
-                kills.one()
-                continue
-            agent = start_agent()
-            time.sleep(min(10, max(0.1, until - time.monotonic())))
-            kill(agent, True)
-            kills.done += 1
-        if turns % 2 == 0:
-            receiver.end()
-    receiver.end()
+    kills.several(nr // 3)
+    be_away(receiver, kills, nr // 3, rng)
     receiver.start('ok')
-    while kills.done < nr:
-        kills.one()
+    kills.several(max(nr // 3, nr - kills.done))
     return kills
 
 
 def end_in_order():
     """An agent that sends what is left, and ends when it is told to."""
+    before = len(glob.glob('spool/*.pbz'))
     agent = start_agent()
     for _ in range(1200):
         time.sleep(0.5)
         text = status()
-        if f'process {agent.pid}\n' in text and 0 <= number('wait;', text) <= 8:
+        if f'process {agent.pid}\n' in text and number('sent,', text) >= before:
             break
     agent.terminate()
     if agent.wait(90):
