@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # What a fleet sends, and what that costs a receiver (docs/FLEET.md). FLEET="sizes batches bursts receivers outage" and
-# FLEET_HOSTS="idle ordinary busy" and FLEET_LOADS="steady wide mix" (of batches) choose.
+# FLEET_HOSTS="idle ordinary busy" and FLEET_LOADS="steady wide scans mix" (of batches) choose.
 #
 #	sizes		octets of a host and day: idle, ordinary and busy, by protocol and by how long a request waits
-#	batches		octets of a host and day by batch and by what tells threads apart: the made recordings of part_push.sh, and
-#			FLEET_MIX (300) seconds of its six programs, all in windows of 15 s
+#	batches		octets of a host and day by batch and by what tells threads apart: the made recordings of part_push.sh, one with
+#			snapshots, and FLEET_MIX (300) seconds of part_push.sh's six programs
 #	bursts		1,000 connections, jittered or all at once, kept or new for each request
 #	receivers	CPU time, memory and disk for 1,000 windows, and what was not taken; "pyroscope" is that part of it
 #	outage		10,000 agents after ten minutes without a receiver, by simulation
@@ -17,7 +17,7 @@ FLEET=${FLEET:-sizes batches bursts receivers outage}
 FLEET_PIECES=${FLEET_PIECES:-4}
 FLEET_AGENTS=${FLEET_AGENTS:-1000}
 FLEET_HOSTS=${FLEET_HOSTS:-idle ordinary busy}
-FLEET_LOADS=${FLEET_LOADS:-steady wide mix}
+FLEET_LOADS=${FLEET_LOADS:-steady wide scans mix}
 few=
 protocol=()
 
@@ -129,15 +129,8 @@ sizes() {
 
 # ---- batches
 
-# made NAME [NAME=NUMBER]...: half an hour on eight busy CPUs, in windows of 15 s.
-made() {
-	local name=$1 i
-	shift
-	for ((i = 0; i < 120; i++)); do
-		"$bin/make_recording" piece.pbz samples=11640 hz=97 cpus=8 lines=1 first=$((15 * i)) "$@" || return
-		cat piece.pbz >>"$name.pbz"
-	done
-}
+# made NAME [NAME=NUMBER]...: half an hour on eight busy CPUs. It is one recording, of which the windows of an agent are parts.
+made() { "$bin/make_recording" "$1.pbz" samples=1396800 hz=97 cpus=8 lines=1 "${@:2}"; }
 
 # As many samples a second as eight busy CPUs give at 97 Hz.
 record_mix() {
@@ -153,16 +146,20 @@ record_mix() {
 	end_mix
 }
 
-# Of samples, because a recording of this machine has fewer than it should when others are busy on it.
+# batch_of TOOL TRACE [NAME=VALUE]...: of samples for the mix, because this machine gives fewer than it should when others are busy on it.
 batch_of() {
+	local days
 	bodies "$2" "${@:3}" || return
-	record "$2: MB a host and day" "$1" "$(calc "$(of facts bytes) / 1e6 * 67046400 / $(of facts samples)")"
+	days="($(of facts seconds) / 86400)"
+	[ "$2" != mix ] || days="($(of facts samples) / 67046400)"
+	record "$2: MB a host and day" "$1" "$(calc "$(of facts bytes) / 1e6 / $days")"
 }
 
 batches() {
 	local name threads seconds
 	[[ $FLEET_LOADS != *steady* ]] || made steady threads=8 stacks=300
 	[[ $FLEET_LOADS != *wide* ]] || made wide threads=16 stacks=3385
+	[[ $FLEET_LOADS != *scans* ]] || made scans threads=64 scans=1
 	[[ $FLEET_LOADS != *mix* ]] || record_mix
 	for name in $FLEET_LOADS; do
 		for threads in id name; do
