@@ -24,6 +24,7 @@ run probee push "$trace" --to host:1; exits 2; says 'is no address of a receiver
 run probee push "$trace" --to http://u:geheim@h; exits 2; says '--basic-file'; grep -q geheim "$TMP/stderr" && wrong 'shows a password'
 run probee push none.pbz --to http://127.0.0.1:1; exits 1; one_line; says 'No such file'
 run probee push "$trace" --to http://h --label __x=1; exits 2; says '--label __x=1'
+run probee push "$trace" --to http://h --threads all; exits 2; says '--threads all: id, name or none is wanted'
 run probee push "$trace" "$trace" --to http://h --progress "$TMP/p"; exits 2; says 'of one trace'
 run probee push "$trace" --to http://h --header Authorization=geheim; exits 2; says '--bearer-file'
 echo 'no trace' >"$TMP/text.pbz"

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "src/agent/agent_config.h"
+#include "src/base/clock.h"
 
 static struct agent_config c;
 static struct agent_mistakes m;
@@ -55,7 +56,7 @@ static void test_all_keys(void **state)
 			       "[metrics]\nlisten = [::1]:9000\n"
 			       "[target a-1]\nurl = https://h:1/p?q=#x\nprotocol = otlp\n"
 			       "service = all\nbearer-file = /t\nheader = A=b: c\nheader = B==\n"
-			       "label = k=v=w\ndelivery = at-most-once\n"
+			       "label = k=v=w\ndelivery = at-most-once\nbatch = 5m\nthreads = id\n"
 			       "[target b]\nurl = http://h"), 0);
 	assert_true(c.freq_hz == 49.5 && c.scan_hz == 0 && c.budget == 0.005 && c.off_cpu);
 	assert_true(c.window_ns == 60000000000ull && c.keep_ns == 0 && c.limit_bytes == 20000000);
@@ -71,6 +72,10 @@ static void test_all_keys(void **state)
 	assert_string_equal(c.targets[0].headers.v[1], "B==");
 	assert_string_equal(c.targets[0].labels.v[0], "k=v=w");
 	assert_true(c.targets[0].is_at_most_once && !c.targets[1].is_at_most_once);
+	assert_true(c.targets[0].batch_ns == 300 * NSEC_PER_SEC);
+	assert_true(c.targets[1].batch_ns == 120 * NSEC_PER_SEC);
+	assert_string_equal(c.targets[0].threads, "id");
+	assert_string_equal(c.targets[1].threads, "name");
 	assert_string_equal(c.targets[1].url, "http://h");
 	assert_string_equal(c.targets[1].protocol, "");
 }
@@ -93,6 +98,8 @@ static void test_mistakes_have_their_place(void **state)
 	wrong("[record]\nfrequency = 1001\n", 2, 13, "1001");
 	wrong("[record]\n  frequensy = 1\n", 2, 3, "Allowed: frequency");
 	wrong("[record]\nzzzzzzzzzz = 1\n", 2, 1, "frequency, snapshots, window");
+	wrong("[target t]\nurl = a://b\nbatch = 31m\n", 3, 9, "1s to 30m");
+	wrong("[target t]\nurl = a://b\nthreads = all\n", 3, 11, "id, name or none");
 	wrong("[record]\nfrequency\n", 2, 1, "KEY = VALUE");
 	wrong("[record]\nfrequency =\n", 2, 12, "no value");
 	wrong("[record]\n= 1\n", 2, 1, "KEY = VALUE");
