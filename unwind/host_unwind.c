@@ -15,6 +15,7 @@ struct host_env {
 	struct unwind_mapping mapping;
 	struct unwind_binary binary;
 	struct unwind_page page;
+	struct unwind_runtime runtime;
 };
 
 static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
@@ -91,6 +92,24 @@ static uint64_t *unwind_cache_word(void *env, uint32_t i)
 	return NULL;	/* the cache must not change an answer */
 }
 
+static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr);
+static int unwind_read_word(void *env, uint64_t addr, uint64_t *value);
+
+static const struct unwind_runtime *unwind_runtime_of(void *env, uint32_t tgid)
+{
+	struct host_env *e = env;
+
+	(void)tgid;
+	memcpy(e->runtime.consts, e->in->consts, sizeof(e->runtime.consts));
+	return e->in->program ? &e->runtime : NULL;
+}
+
+static const struct frame_program *unwind_program_at(void *env, uint32_t i)
+{
+	return i ? NULL : ((struct host_env *)env)->in->program;
+}
+
+#define UNWIND_RUNTIMES
 #define UNWIND_MEMO_AT(env, w) ((w)->recall.use ? ((struct host_env *)(env))->in->memo : NULL)
 #include "unwind/unwind_step.h"
 
@@ -99,6 +118,35 @@ static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
 	struct host_env *e = env;
 
 	return e->in->read_page(e->in->ctx, addr, w->page);
+}
+
+/* The octets from addr to the end of the next page at most. */
+static int read_octets(const struct host_unwind_input *in, uint64_t addr, void *to, size_t len)
+{
+	uint64_t in_page = addr & (UNWIND_MEMORY_PAGE - 1);
+	uint8_t pages[2 * UNWIND_MEMORY_PAGE];
+
+	if (in->read_page(in->ctx, addr - in_page, pages) ||
+	    (in_page + len > UNWIND_MEMORY_PAGE &&
+	     in->read_page(in->ctx, addr - in_page + UNWIND_MEMORY_PAGE,
+			   pages + UNWIND_MEMORY_PAGE)))
+		return 1;
+	memcpy(to, pages + in_page, len);
+	return 0;
+}
+
+static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr)
+{
+	struct host_env *e = env;
+
+	return read_octets(e->in, addr, w->record_page, UNWIND_MEMORY_PAGE);
+}
+
+static int unwind_read_word(void *env, uint64_t addr, uint64_t *value)
+{
+	struct host_env *e = env;
+
+	return read_octets(e->in, addr, value, sizeof(*value));
 }
 
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)

@@ -35,6 +35,12 @@ struct host_unwind_input {
 	int (*read_code)(void *ctx, uint64_t addr, uint8_t code[16]);
 	void *ctx;
 	uint64_t thread_pointer;	/* 0: unknown */
+	/*
+	 * NULL, or the frame program of the loops that rules with RULE_RUNTIME mark, and its
+	 * constants. Records and words are read by read_page.
+	 */
+	const struct frame_program *program;
+	uint64_t consts[PROGRAM_CONSTS];
 	/* NULL, or what is kept from stack to stack; the key says when anything has changed. */
 	struct unwind_memo *memo;
 	struct unwind_memo_key memo_key;

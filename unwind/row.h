@@ -121,7 +121,11 @@ enum unwind_ra {
  * ret, and where it was interrupted, CFA = sp + cfa_off: entered.h.
  */
 #define RULE_ENTERED 0x10
-#define RULE_RA_MASK 0x0f		/* enum unwind_ra */
+/*
+ * In ra: this is the loop of an interpreter, which stands for frames of its own: frame_program.h.
+ */
+#define RULE_RUNTIME 0x08
+#define RULE_RA_MASK 0x07		/* enum unwind_ra */
 #define RULE_RA(r) ((r)->ra & RULE_RA_MASK)
 
 struct unwind_rule {

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "unwind/frame_program.h"
 #include "unwind/row.h"
 
 #define UNWIND_MAX_FRAMES 1024
@@ -139,13 +140,21 @@ enum { UNWIND_BY_TABLES = 1, UNWIND_BY_FRAME_POINTERS = 2, UNWIND_LEAF_BY_TABLE 
 /* Flags in the top bits of a frame; user addresses have at most 57 bits. */
 #define UNWIND_RETURN_ADDRESS (1ull << 63)
 #define UNWIND_GUESSED (1ull << 62)
+/*
+ * A frame of a runtime: of two words, the second of which has no flags (frame_program.h). Its kind
+ * is an enum runtime_frame_kind.
+ */
+#define UNWIND_RUNTIME (1ull << 61)
+#define UNWIND_RUNTIME_KIND_SHIFT 57
+#define UNWIND_RUNTIME_KINDS 15
 #define UNWIND_ADDRESS_MASK ((1ull << 57) - 1)
 
 /* How often unwind_step() may look at code or at the stack for one caller, and for one stack. */
 #define UNWIND_SEARCH_GAP 128
 #define UNWIND_SEARCH_TOTAL 512
 /* The most calls of unwind_step() for one stack. */
-#define UNWIND_MAX_STEPS (UNWIND_MAX_FRAMES + 1 + UNWIND_SEARCH_TOTAL)
+#define UNWIND_MAX_STEPS \
+	(UNWIND_MAX_FRAMES + 1 + UNWIND_SEARCH_TOTAL + PROGRAM_MAX_TURNS + 1)
 
 /*
  * A CFA from a register that a callee has kept is trusted only within this distance of the stack

@@ -39,8 +39,22 @@
 #include <stdint.h>
 
 #include ARCH_HEADER
+#include "unwind/frame_program.h"
 #include "unwind/row.h"
 #include "unwind/unwind_limits.h"
+
+/* RUN_WAITS: for the next loop. RUN_OVER: no program is run for the rest of the stack. */
+enum frame_run_state { RUN_UNKNOWN, RUN_WAITS, RUN_ON, RUN_OVER };
+
+/* A frame program that runs. */
+struct frame_run {
+	uint64_t r[PROGRAM_REGS];
+	uint32_t state;			/* enum frame_run_state */
+	uint32_t program, at;		/* its number; of the next operation */
+	uint32_t turns;
+	uint32_t nr_at_loop;		/* words of frames when it was begun or went on */
+	uint32_t pad;
+};
 
 struct unwinder {
 	uint64_t pc, sp, fp;		/* of the frame being unwound */
@@ -77,7 +91,14 @@ struct unwinder {
 	uint64_t trampoline;		/* of uretprobes; 0: none is pending */
 	uint64_t return_instance;	/* in the kernel: the next that is pending */
 	uint64_t regs[ARCH_NR_REGS];	/* the kernel's saved user registers */
-	uint8_t page[UNWIND_MEMORY_PAGE];
+	struct frame_run run;		/* see frame_step.h */
+	uint64_t record_addr;		/* user address of record_page[]; 1: none */
+	union {
+		struct {
+			uint8_t page[UNWIND_MEMORY_PAGE], record_page[UNWIND_MEMORY_PAGE];
+		};
+		uint8_t pages[2 * UNWIND_MEMORY_PAGE];
+	};
 };
 
 /* A frame pointer that is lost: not aligned, so it is never followed; not 0, which ends a chain. */
@@ -107,6 +128,8 @@ typedef uint64_t __attribute__((may_alias)) unwind_word;
  * at a branch, and check all following code once for each side of the branch.
  */
 #define UNWIND_ANEW(x) (*(const volatile typeof(x) *)&(x))
+
+#include "unwind/frame_step.h"
 
 /* Starts to unwind at w->regs. */
 UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode,
@@ -138,6 +161,7 @@ UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode
 	w->wants_code = 0;
 	w->recall.use = 0;
 	w->trampoline = 0;
+	frame_run_init(w);
 }
 
 /*
@@ -441,6 +465,7 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 {
 	uint32_t n = w->nr, kind;
 	const struct unwind_rule *r = &w->rule;
+	uint64_t low = w->sp;
 	int code;
 
 	if (n >= UNWIND_MAX_FRAMES || n >= w->max_frames)
@@ -486,7 +511,17 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 		return unwind_step_goroutine(env, w, r);
 	if (kind == CFA_UNSUPPORTED)
 		return unwind_without_table(w, UNWIND_BAD_RULE);
-	return unwind_step_rule(env, w, r, kind);
+	code = unwind_step_rule(env, w, r, kind);
+	if (r->ra & RULE_RUNTIME && !code)
+		frame_begin(env, w, frames, low);
+	return code;
+}
+
+/* Runs the frame program. 1: there is no room for more frames. */
+UNWIND_INLINE int unwind_step_runtime(void *env, struct unwinder *w, uint64_t *frames)
+{
+	FRAME_TURN(env, w, frames);
+	return w->end != UNWIND_NOT_DONE;
 }
 
 /* One step of guessing: what w->guess says, other than GUESS_NOTHING and GUESS_FRAME_POINTER. */
@@ -511,6 +546,8 @@ UNWIND_INLINE int unwind_guess_on(void *env, struct unwinder *w)
  */
 UNWIND_INLINE int unwind_step(void *env, struct unwinder *w, uint64_t *frames)
 {
+	if (w->run.state == RUN_ON)
+		return unwind_step_runtime(env, w, frames);
 	if (w->guess != GUESS_NOTHING && w->guess != GUESS_FRAME_POINTER)
 		return UNWIND_GUESS_ON(env, w);
 	if (w->guess == GUESS_NOTHING && unwind_step_known(env, w, frames))

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/frame_builder.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* n of OP_RECORD has two bits for each field: 8 octets shifted right by them. */
+#define RECORD_SIZE_BITS 2
+
+void frame_builder_init(struct frame_builder *b)
+{
+	memset(b, 0, sizeof(*b));
+}
+
+int frame_label(struct frame_builder *b)
+{
+	if (b->nr_labels == PROGRAM_MAX_LABELS) {
+		b->err = -EINVAL;
+		return 0;
+	}
+	b->places[b->nr_labels] = -1;
+	return b->nr_labels++;
+}
+
+void frame_place(struct frame_builder *b, int label)
+{
+	if (label < 0 || label >= b->nr_labels || b->places[label] >= 0)
+		b->err = -EINVAL;
+	else
+		b->places[label] = (int32_t)b->program.nr;
+}
+
+static struct frame_op *put(struct frame_builder *b, enum frame_opcode op, int d, int s, int n,
+			    int32_t imm)
+{
+	static const struct frame_op none;
+	struct frame_op *to;
+
+	if (b->program.nr == PROGRAM_MAX_OPS || d < 0 || d >= PROGRAM_REGS || s < 0 ||
+	    s >= PROGRAM_REGS) {
+		b->err = -EINVAL;
+		b->program.nr = 0;	/* of no use any more, and there is room again */
+	}
+	to = &b->program.ops[b->program.nr];
+	b->is_jump[b->program.nr++] = false;
+	*to = none;
+	to->op = (uint8_t)op;
+	to->d = (uint8_t)d;
+	to->s = (uint8_t)s;
+	to->n = (uint8_t)n;
+	to->imm = imm;
+	return to;
+}
+
+static void put_jump(struct frame_builder *b, enum frame_opcode op, int d, int s, int n, int label)
+{
+	if (label < 0 || label >= b->nr_labels)
+		b->err = -EINVAL;
+	put(b, op, d, s, n, label);
+	b->is_jump[b->program.nr - 1] = true;
+}
+
+int frame_builder_finish(const struct frame_builder *b, struct frame_program *out)
+{
+	if (b->err || !b->program.nr)
+		return -EINVAL;
+	*out = b->program;
+	for (uint32_t i = 0; i < out->nr; i++) {
+		int32_t place = b->is_jump[i] ? b->places[out->ops[i].imm] : 0;
+
+		if (place < 0 || place >= (int32_t)out->nr)
+			return -EINVAL;
+		if (b->is_jump[i])
+			out->ops[i].imm = place;
+	}
+	return 0;
+}
+
+static bool is_size(int size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+void frame_load(struct frame_builder *b, int d, int s, int32_t offset, int size)
+{
+	if (!is_size(size & ~LOAD_DIRECT))
+		b->err = -EINVAL;
+	put(b, OP_LOAD, d, s, size, offset);
+}
+
+void frame_record(struct frame_builder *b, int d, int s, const struct record_field fields[4])
+{
+	static const uint8_t shifts[] = { [8] = 0, [4] = 1, [2] = 2, [1] = 3 };
+	struct frame_op *op = put(b, OP_RECORD, d, s, 0, 0);
+
+	if (d % 4)
+		b->err = -EINVAL;
+	for (int i = 0; i < 4; i++) {
+		op->f[i] = -1;
+		if (!fields[i].size)
+			continue;
+		if (!is_size(fields[i].size) || fields[i].offset < 0 ||
+		    fields[i].offset % fields[i].size ||
+		    fields[i].offset > PROGRAM_MAX_RECORD - 16) {
+			b->err = -EINVAL;
+			continue;
+		}
+		op->f[i] = fields[i].offset;
+		if (op->imm < fields[i].offset + 8)
+			op->imm = fields[i].offset + 8;
+		op->n |= (uint8_t)(shifts[fields[i].size] << (RECORD_SIZE_BITS * i));
+	}
+}
+
+void frame_set(struct frame_builder *b, int d, int32_t value)
+{
+	put(b, OP_SET, d, 0, 0, value);
+}
+
+void frame_move(struct frame_builder *b, int d, int s)
+{
+	put(b, OP_MOVE, d, s, 0, 0);
+}
+
+void frame_add(struct frame_builder *b, int d, int s, int32_t value)
+{
+	put(b, OP_ADD, d, s, 0, value);
+}
+
+void frame_and(struct frame_builder *b, int d, int s, int32_t mask)
+{
+	put(b, OP_AND, d, s, 0, mask);
+}
+
+void frame_shift_left(struct frame_builder *b, int d, int s, int bits)
+{
+	put(b, OP_SHIFT_LEFT, d, s, 0, bits & 63);
+}
+
+void frame_shift_right(struct frame_builder *b, int d, int s, int bits)
+{
+	put(b, OP_SHIFT_RIGHT, d, s, 0, bits & 63);
+}
+
+void frame_plus(struct frame_builder *b, int d, int s)
+{
+	put(b, OP_PLUS, d, s, 0, 0);
+}
+
+void frame_minus(struct frame_builder *b, int d, int s)
+{
+	put(b, OP_MINUS, d, s, 0, 0);
+}
+
+void frame_jump(struct frame_builder *b, int label)
+{
+	put_jump(b, OP_JUMP, 0, 0, 0, label);
+}
+
+void frame_jump_if_zero(struct frame_builder *b, int s, int label)
+{
+	put_jump(b, OP_IF_ZERO, 0, s, 0, label);
+}
+
+void frame_jump_if_not_zero(struct frame_builder *b, int s, int label)
+{
+	put_jump(b, OP_IF_NOT_ZERO, 0, s, 0, label);
+}
+
+void frame_jump_if_is(struct frame_builder *b, int s, uint8_t value, int label)
+{
+	put_jump(b, OP_IF_IS, 0, s, value, label);
+}
+
+void frame_jump_if_is_not(struct frame_builder *b, int s, uint8_t value, int label)
+{
+	put_jump(b, OP_IF_IS_NOT, 0, s, value, label);
+}
+
+void frame_jump_if_equal(struct frame_builder *b, int d, int s, int label)
+{
+	put_jump(b, OP_IF_EQUAL, d, s, 0, label);
+}
+
+void frame_jump_if_not_equal(struct frame_builder *b, int d, int s, int label)
+{
+	put_jump(b, OP_IF_NOT_EQUAL, d, s, 0, label);
+}
+
+void frame_jump_if_less(struct frame_builder *b, int d, int s, int label)
+{
+	put_jump(b, OP_IF_LESS, d, s, 0, label);
+}
+
+void frame_next(struct frame_builder *b, int d, int s, int label)
+{
+	put_jump(b, OP_NEXT, d, s, 0, label);
+}
+
+void frame_emit(struct frame_builder *b, int code, int instruction, int cookie, int flags,
+		enum runtime_frame_kind kind)
+{
+	if (cookie < 0 || cookie >= PROGRAM_REGS || flags & ~EMIT_ADDRESS ||
+	    kind >= RUNTIME_FRAME_MARK)
+		b->err = -EINVAL;
+	put(b, OP_EMIT, code, instruction, cookie | flags, (int32_t)kind);
+}
+
+void frame_drop(struct frame_builder *b)
+{
+	put(b, OP_DROP, 0, 0, 0, 0);
+}
+
+void frame_yield(struct frame_builder *b, int label)
+{
+	put_jump(b, OP_YIELD, 0, 0, 0, label);
+}
+
+void frame_end(struct frame_builder *b)
+{
+	put(b, OP_END, 0, 0, 0, 0);
+}
+
+void frame_fail(struct frame_builder *b, enum runtime_failure why)
+{
+	put(b, OP_FAIL, 0, 0, 0, (int32_t)why);
+}

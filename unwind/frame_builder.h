@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes frame programs (frame_program.h), as an assembler does.
+ *
+ *	struct frame_builder b;
+ *
+ *	frame_builder_init(&b);
+ *	next = frame_label(&b);
+ *	done = frame_label(&b);
+ *	frame_load(&b, 8, PROGRAM_REG_THREAD, -8, 8 | LOAD_DIRECT);
+ *	frame_jump_if_zero(&b, 8, done);
+ *	frame_place(&b, next);
+ *	...
+ *	frame_next(&b, 8, 11, next);
+ *	frame_place(&b, done);
+ *	frame_end(&b);
+ *	err = frame_builder_finish(&b, &program);
+ *
+ * A label may be jumped to before and after it has its place. Mistakes (a register or a size that
+ * does not exist, too many operations, a label without a place) are kept until
+ * frame_builder_finish(), so that calls need no checks. Nothing is to be freed.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "unwind/frame_program.h"
+
+#define PROGRAM_MAX_LABELS 32
+
+struct frame_builder {
+	struct frame_program program;
+	int32_t places[PROGRAM_MAX_LABELS];	/* operation of each label; -1: none yet */
+	uint8_t is_jump[PROGRAM_MAX_OPS];		/* imm is a label */
+	int nr_labels;
+	int err;
+};
+
+/* The fields of a record: offset, and size in octets (1, 2, 4, 8). A size of 0: r[d + i] = 0. */
+struct record_field {
+	int16_t offset;
+	uint8_t size;
+};
+
+void frame_builder_init(struct frame_builder *b);
+int frame_label(struct frame_builder *b);
+void frame_place(struct frame_builder *b, int label);	/* of the next operation */
+/* 0 or -EINVAL. */
+int frame_builder_finish(const struct frame_builder *b, struct frame_program *out);
+
+/* size: 1, 2, 4 or 8, or'ed with LOAD_DIRECT. */
+void frame_load(struct frame_builder *b, int d, int s, int32_t offset, int size);
+/* d is a multiple of 4. A field without size is not read, and its register is 0. */
+void frame_record(struct frame_builder *b, int d, int s, const struct record_field fields[4]);
+void frame_set(struct frame_builder *b, int d, int32_t value);
+void frame_move(struct frame_builder *b, int d, int s);
+void frame_add(struct frame_builder *b, int d, int s, int32_t value);
+void frame_and(struct frame_builder *b, int d, int s, int32_t mask);	/* sign-extended */
+void frame_shift_left(struct frame_builder *b, int d, int s, int bits);
+void frame_shift_right(struct frame_builder *b, int d, int s, int bits);
+void frame_plus(struct frame_builder *b, int d, int s);
+void frame_minus(struct frame_builder *b, int d, int s);
+
+void frame_jump(struct frame_builder *b, int label);
+void frame_jump_if_zero(struct frame_builder *b, int s, int label);
+void frame_jump_if_not_zero(struct frame_builder *b, int s, int label);
+void frame_jump_if_is(struct frame_builder *b, int s, uint8_t value, int label);
+void frame_jump_if_is_not(struct frame_builder *b, int s, uint8_t value, int label);
+void frame_jump_if_equal(struct frame_builder *b, int d, int s, int label);
+void frame_jump_if_not_equal(struct frame_builder *b, int d, int s, int label);
+void frame_jump_if_less(struct frame_builder *b, int d, int s, int label);	/* d < s */
+void frame_next(struct frame_builder *b, int d, int s, int label);
+
+/* cookie: a register; flags: 0 or EMIT_ADDRESS. */
+void frame_emit(struct frame_builder *b, int code, int instruction, int cookie, int flags,
+		enum runtime_frame_kind kind);
+void frame_drop(struct frame_builder *b);
+void frame_yield(struct frame_builder *b, int label);	/* where it goes on at the next loop */
+void frame_end(struct frame_builder *b);
+void frame_fail(struct frame_builder *b, enum runtime_failure why);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/frame_replay.h"
+
+#include <string.h>
+
+struct unwinder;
+
+/* Only what frame programs ask for: there are no tables. */
+
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
+{
+	(void)env;
+	(void)w;
+	(void)addr;
+	return 1;
+}
+
+static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
+{
+	(void)env;
+	(void)w;
+	(void)addr;
+	return 1;
+}
+
+static int unwind_thread_pointer(void *env, uint64_t *value)
+{
+	*value = ((const struct frame_replay_input *)env)->thread_pointer;
+	return 0;
+}
+
+static int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
+{
+	(void)env;
+	(void)tgid;
+	(void)first;
+	(void)nr;
+	return 1;
+}
+
+#define NOTHING_AT(T, name)				\
+	static T name(void *env, uint32_t i)		\
+	{						\
+		(void)env;				\
+		(void)i;				\
+		return NULL;				\
+	}
+
+NOTHING_AT(const struct unwind_mapping *, unwind_mapping_at)
+NOTHING_AT(const struct unwind_binary *, unwind_binary_at)
+NOTHING_AT(const struct unwind_page *, unwind_page_at)
+NOTHING_AT(const struct unwind_row *, unwind_rows_at)
+NOTHING_AT(const struct unwind_rule *, unwind_rule_at)
+NOTHING_AT(uint64_t *, unwind_cache_word)
+
+static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr);
+
+static int unwind_read_word(void *env, uint64_t addr, uint64_t *value)
+{
+	const struct frame_replay_input *in = env;
+
+	return in->read(in->ctx, addr, value, sizeof(*value));
+}
+
+static const struct unwind_runtime *unwind_runtime_of(void *env, uint32_t tgid)
+{
+	static const struct unwind_runtime none;	/* frame_replay() fills the registers in */
+
+	(void)env;
+	(void)tgid;
+	return &none;
+}
+
+static const struct frame_program *unwind_program_at(void *env, uint32_t i)
+{
+	(void)i;
+	return ((const struct frame_replay_input *)env)->program;
+}
+
+#define UNWIND_RUNTIMES
+#include "unwind/unwind_step.h"
+
+static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr)
+{
+	const struct frame_replay_input *in = env;
+
+	return in->read(in->ctx, addr, w->record_page, UNWIND_MEMORY_PAGE);
+}
+
+/* Runs until the program waits for the next loop, or is over. */
+static void run_loop(void *env, struct unwinder *w, struct frame_replay_result *out)
+{
+	const struct frame_replay_input *in = env;
+	uint32_t i = out->nr_loops;
+	struct frame_loop loop = { 0, UINT64_MAX };
+
+	if (in->loops)
+		loop = in->loops[i];
+	out->loop_at[out->nr_loops++] = w->nr;
+	w->sp = loop.high;
+	frame_begin(env, w, out->words, loop.low);
+	if (!i)
+		memcpy(w->run.r, in->consts, sizeof(in->consts));
+	while (w->run.state == RUN_ON && w->end == UNWIND_NOT_DONE)
+		frame_turn(env, w, out->words);
+}
+
+void frame_replay(const struct frame_replay_input *in, struct frame_replay_result *out)
+{
+	size_t max = in->loops && in->nr_loops < UNWIND_MAX_FRAMES ? in->nr_loops
+								   : UNWIND_MAX_FRAMES;
+	struct unwinder w;
+
+	memset(&w, 0, sizeof(w));
+	unwind_begin(&w, 1, UNWIND_BY_TABLES, UNWIND_MAX_FRAMES);
+	out->nr_loops = 0;
+	out->failure = RUNTIME_FAILED_NONE;
+	do
+		run_loop((void *)in, &w, out);
+	while (w.run.state == RUN_WAITS && out->nr_loops < max);
+	out->nr = w.nr;
+	out->end = w.end;
+	out->turns = w.run.turns;
+	out->pages_read = w.pages_read;
+	if (w.nr >= 2 && out->words[w.nr - 2] >> UNWIND_RUNTIME_KIND_SHIFT ==
+				 (UNWIND_RUNTIME >> UNWIND_RUNTIME_KIND_SHIFT |
+				  RUNTIME_FRAME_MARK))
+		out->failure = (uint32_t)out->words[w.nr - 1];
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Runs frame programs (frame_program.h). unwind_step.h includes this file in its middle.
+ *
+ * frame_begin() is called when the walker has gone from the loop's frame to its caller. From then
+ * on each step is a turn of the program, until it yields, ends or fails. A step is either native or
+ * a turn, so the verifier's work is a sum.
+ *
+ * Memory is read through two pages that are kept: the page of the native walker, and one of
+ * records, because the records of a runtime lie close together, elsewhere.
+ *
+ * Before including unwind_step.h, a file may define UNWIND_RUNTIMES and these functions; without
+ * it no program is ever run, and a mark is at the first loop.
+ *
+ *	int unwind_load_record(env, w, addr)	copies as much as a page from addr on, which need
+ *						not be aligned, to w->record_page: 0, or not
+ *	int unwind_read_word(env, addr, &value)	8 octets at any address: 0, or not
+ *	const struct unwind_runtime *unwind_runtime_of(env, tgid)	or NULL
+ *	const struct frame_program *unwind_program_at(env, i)	or NULL
+ *
+ * Without UNWIND_RUNTIMES it may define UNWIND_KNOWN_FRAMES(env, w, frames), which puts the loop's
+ * frames behind its native one (frame_put()) and answers 0, or 1: they are not known.
+ */
+#pragma once
+
+#include "unwind/frame_program.h"
+
+#ifndef FRAME_TURN
+#define FRAME_TURN frame_turn
+#endif
+
+/* Called once for each stack. */
+UNWIND_INLINE void frame_run_init(struct unwinder *w)
+{
+	w->run.state = RUN_UNKNOWN;
+	w->run.turns = 0;
+	w->record_addr = 1;
+}
+
+/* Puts two words behind the frames, as far as there is room. */
+UNWIND_INLINE void frame_put(struct unwinder *w, uint64_t *frames, uint64_t first, uint64_t second)
+{
+	uint32_t n = w->nr;
+
+	if (n >= UNWIND_MAX_FRAMES - 1 || n + 1 >= w->max_frames) {
+		w->run.state = RUN_OVER;
+		w->end = UNWIND_TRUNCATED;
+		return;
+	}
+	frames[n & (UNWIND_MAX_FRAMES - 1)] = first;
+	frames[(n + 1) & (UNWIND_MAX_FRAMES - 1)] = second;
+	w->nr = n + 2;
+}
+
+/* A mark instead of the frames that are missing. The program is not run again. */
+UNWIND_INLINE int frame_fail(struct unwinder *w, uint64_t *frames, uint32_t why)
+{
+	w->run.state = RUN_OVER;
+	frame_put(w, frames,
+		  UNWIND_RUNTIME | (uint64_t)RUNTIME_FRAME_MARK << UNWIND_RUNTIME_KIND_SHIFT, why);
+	return 1;
+}
+
+#ifdef UNWIND_RUNTIMES
+
+/* The loop's frame went from low to w->sp. */
+UNWIND_INLINE void frame_begin(void *env, struct unwinder *w, uint64_t *frames, uint64_t low)
+{
+	const struct unwind_runtime *rt;
+
+	w->run.r[PROGRAM_REG_LOW] = low;
+	w->run.r[PROGRAM_REG_HIGH] = w->sp;
+	w->run.nr_at_loop = w->nr;
+	if (w->run.state == RUN_WAITS)
+		w->run.state = RUN_ON;
+	if (w->run.state != RUN_UNKNOWN)
+		return;
+	w->run.state = RUN_OVER;
+	rt = unwind_runtime_of(env, w->tgid);
+	if (!rt)
+		return;
+	(void)frames;
+	for (int i = 0; i < PROGRAM_CONSTS; i++)
+		w->run.r[i] = rt->consts[i];
+	for (int i = PROGRAM_CONSTS; i < PROGRAM_REG_THREAD; i++)
+		w->run.r[i] = 0;
+	w->run.r[PROGRAM_REG_THREAD] = 0;
+	unwind_thread_pointer(env, &w->run.r[PROGRAM_REG_THREAD]);
+	w->run.program = rt->program;
+	w->run.at = 0;
+	w->run.state = RUN_ON;
+}
+
+/* Makes sure that one of the two pages is that of addr: its place in w->pages, or -1. */
+UNWIND_INLINE int64_t frame_page(void *env, struct unwinder *w, uint64_t addr)
+{
+	uint64_t page = addr & ~(uint64_t)(UNWIND_MEMORY_PAGE - 1);
+
+	if (page == w->record_addr)
+		return UNWIND_MEMORY_PAGE;
+	if (page == w->page_addr)
+		return 0;
+	w->record_addr = 1;
+	w->pages_read++;
+	if (unwind_load_record(env, w, page))
+		return -1;
+	w->record_addr = page;
+	return UNWIND_MEMORY_PAGE;
+}
+
+/*
+ * The aligned word at octet at of both pages. The compiler must not know more of at than the
+ * verifier does, or it would leave out what bounds it.
+ */
+UNWIND_INLINE uint64_t frame_word(const struct unwinder *w, uint64_t at)
+{
+	asm volatile("" : "+r"(at));
+	at &= sizeof(w->pages) - 8;
+	return *(const uint64_t *)(w->pages + at);
+}
+
+/* Up to 8 octets at addr, without sign. */
+UNWIND_INLINE int frame_load(void *env, struct unwinder *w, uint64_t addr, uint32_t how,
+			     uint64_t *value)
+{
+	uint32_t size = how & LOAD_SIZE, in_page = addr & (UNWIND_MEMORY_PAGE - 1);
+	uint64_t word = 0;
+	int64_t place;
+
+	if (how & LOAD_DIRECT || (in_page & 7) + size > 8) {
+		if (unwind_read_word(env, addr, &word))
+			return 1;
+	} else {
+		place = frame_page(env, w, addr);
+		if (place < 0)
+			return 1;
+		word = frame_word(w, (uint64_t)place | in_page) >> (in_page & 7) * 8;
+	}
+	if (size < 8)
+		word &= (1ull << (size * 8 & 63)) - 1;
+	*value = word;
+	return 0;
+}
+
+/*
+ * The octets from a record's start on: its place in w->pages, or -1. One that lies on two pages is
+ * copied by itself.
+ */
+UNWIND_INLINE int64_t frame_record_at(void *env, struct unwinder *w, uint64_t addr, uint32_t bytes)
+{
+	uint64_t in_page = addr & (UNWIND_MEMORY_PAGE - 1);
+	int64_t place;
+
+	if (in_page + bytes > UNWIND_MEMORY_PAGE || addr & 7) {
+		w->record_addr = 1;
+		w->pages_read++;
+		return unwind_load_record(env, w, addr) ? -1 : UNWIND_MEMORY_PAGE;
+	}
+	place = frame_page(env, w, addr);
+	return place < 0 ? place : place + (int64_t)in_page;
+}
+
+/* The four fields of a record. Those that are not wanted are 0. */
+UNWIND_INLINE int frame_record(void *env, struct unwinder *w, const struct frame_op *op,
+			       uint64_t addr)
+{
+	int64_t place = frame_record_at(env, w, addr, (uint32_t)op->imm & (PROGRAM_MAX_RECORD - 1));
+	uint32_t d = op->d & 12;
+
+	if (place < 0)
+		return 1;
+	for (int i = 0; i < 4; i++) {
+		uint32_t lost = 64 - (64 >> (op->n >> (2 * i) & 3));
+		uint32_t none = (uint16_t)op->f[i] >> 15;
+		uint64_t at = (uint64_t)place + (uint16_t)op->f[i];
+		uint64_t word = frame_word(w, at) >> (at & 7) * 8;
+
+		word = word << (lost & 63) >> (lost & 63);
+		w->run.r[d + i] = word & ((uint64_t)none - 1);
+	}
+	return 0;
+}
+
+UNWIND_INLINE void frame_emit(struct unwinder *w, uint64_t *frames, const struct frame_op *op,
+			      uint64_t code, uint64_t instruction)
+{
+	uint64_t cookie = w->run.r[op->n & EMIT_COOKIE], kind = (uint32_t)op->imm;
+
+	if (op->n & EMIT_ADDRESS)
+		instruction -= code;
+	frame_put(w, frames,
+		  UNWIND_RUNTIME | (kind & UNWIND_RUNTIME_KINDS) << UNWIND_RUNTIME_KIND_SHIFT |
+			  (code & UNWIND_ADDRESS_MASK),
+		  cookie << 32 | (uint32_t)instruction);
+}
+
+/* Whether a jump is taken. */
+UNWIND_INLINE int frame_jumps(const struct frame_op *op, uint64_t d, uint64_t s)
+{
+	uint32_t code = op->op;
+
+	return code == OP_JUMP || (code == OP_IF_ZERO && !s) || (code == OP_IF_NOT_ZERO && s) ||
+	       (code == OP_IF_IS && s == op->n) || (code == OP_IF_IS_NOT && s != op->n) ||
+	       (code == OP_IF_EQUAL && d == s) || (code == OP_IF_NOT_EQUAL && d != s) ||
+	       (code == OP_IF_LESS && d < s) || (code == OP_NEXT && s);
+}
+
+/* What operations of one value make of it. */
+UNWIND_INLINE uint64_t frame_compute(const struct frame_op *op, uint64_t d, uint64_t s)
+{
+	int64_t imm = op->imm;
+
+	switch (op->op) {
+	case OP_SET: return (uint64_t)imm;
+	case OP_ADD: return s + (uint64_t)imm;
+	case OP_AND: return s & (uint64_t)imm;
+	case OP_SHIFT_LEFT: return s << (imm & 63);
+	case OP_SHIFT_RIGHT: return s >> (imm & 63);
+	case OP_PLUS: return d + s;
+	case OP_MINUS: return d - s;
+	default: return s;
+	}
+}
+
+/* One operation. 1: the turn is over. */
+UNWIND_INLINE int frame_operation(void *env, struct unwinder *w, const struct frame_program *p,
+				  uint64_t *frames)
+{
+	uint32_t at = w->run.at & (PROGRAM_MAX_OPS - 1);
+	const struct frame_op *op = &p->ops[at];
+	uint64_t *dp = &w->run.r[op->d & (PROGRAM_REGS - 1)];
+	uint64_t d = *dp, s = w->run.r[op->s & (PROGRAM_REGS - 1)], value = 0;
+	uint32_t code = op->op;
+
+	w->run.at = at + 1;
+	if (code == OP_RECORD)
+		return frame_record(env, w, op, s) && frame_fail(w, frames, RUNTIME_FAILED_READ);
+	if (code == OP_LOAD) {
+		if (frame_load(env, w, s + (uint64_t)(int64_t)op->imm, op->n, &value))
+			return frame_fail(w, frames, RUNTIME_FAILED_READ);
+		*dp = value;
+		return 0;
+	}
+	if (code >= OP_JUMP && code <= OP_NEXT) {
+		if (code == OP_NEXT)
+			*dp = s;
+		if (frame_jumps(op, d, s))
+			w->run.at = (uint32_t)op->imm;
+		return 0;
+	}
+	if (code == OP_EMIT) {
+		frame_emit(w, frames, op, d, s);
+		return w->run.state != RUN_ON;
+	}
+	if (code >= OP_SET && code <= OP_MINUS) {
+		*dp = frame_compute(op, d, s);
+		return 0;
+	}
+	if (code == OP_DROP) {
+		w->nr = w->run.nr_at_loop;
+		return 0;
+	}
+	if (code == OP_YIELD) {
+		w->run.at = (uint32_t)op->imm;
+		w->run.state = RUN_WAITS;
+		return 1;
+	}
+	if (code == OP_END) {
+		w->run.state = RUN_OVER;
+		return 1;
+	}
+	return frame_fail(w, frames, code == OP_FAIL ? (uint32_t)op->imm : RUNTIME_FAILED_PROGRAM);
+}
+
+/* Some operations. The native walker goes on when w->run.state is no longer RUN_ON. */
+UNWIND_INLINE void frame_turn(void *env, struct unwinder *w, uint64_t *frames)
+{
+	const struct frame_program *p = unwind_program_at(env, w->run.program);
+
+	if (!p) {
+		frame_fail(w, frames, RUNTIME_FAILED_PROGRAM);
+		return;
+	}
+	if (w->run.turns++ >= PROGRAM_MAX_TURNS) {
+		frame_fail(w, frames, RUNTIME_FAILED_TURNS);
+		return;
+	}
+	/* PROGRAM_TURN_OPS times: compilers do not unroll a loop of this size. */
+	if (!frame_operation(env, w, p, frames))
+		frame_operation(env, w, p, frames);
+}
+
+#else
+
+/* Memory other than the stack is not there: unless the frames are known, a mark says so. */
+UNWIND_INLINE void frame_begin(void *env, struct unwinder *w, uint64_t *frames, uint64_t low)
+{
+	(void)env;
+	(void)low;
+	if (w->run.state != RUN_UNKNOWN)
+		return;
+#ifdef UNWIND_KNOWN_FRAMES
+	if (!UNWIND_KNOWN_FRAMES(env, w, frames))
+		return;
+#endif
+	frame_fail(w, frames, RUNTIME_FAILED_READ);
+}
+
+UNWIND_INLINE void frame_turn(void *env, struct unwinder *w, uint64_t *frames)
+{
+	(void)env;
+	frame_fail(w, frames, RUNTIME_FAILED_PROGRAM);
+}
+
+#endif
