@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The version is Py_Version since 3.11. Before, it follows from functions that each minor version
+ * has added to the API. Patch versions are not told apart then.
+ */
+#include "src/runtimes/python_find.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "src/elf/elf_image.h"
+#include "src/elf/exported_symbols.h"
+#include "src/runtimes/function_parts.h"
+#include "src/runtimes/python_layout.h"
+#include "src/runtimes/runtime.h"
+
+enum { LOOP, STATE, CODE_TYPE, VERSION, SINCE_3_10, SINCE_3_9, SINCE_3_8, NR_NAMES };
+
+static long read_vaddr(struct elf_image *img, uint64_t vaddr, void *buf, size_t len)
+{
+	uint64_t offset, left;
+	int err = elf_image_offset_of(img, vaddr, &offset, &left);
+
+	return err ? err : elf_image_pread(img, buf, left < len ? left : len, offset);
+}
+
+static uint32_t version_of(struct elf_image *img, const struct exported_symbol *v)
+{
+	uint32_t version = 0;
+
+	if (v[VERSION].vaddr)
+		return read_vaddr(img, v[VERSION].vaddr, &version, sizeof(version)) ==
+				sizeof(version) ? version : 0;
+	if (v[SINCE_3_10].vaddr)
+		return 0x030a0000;
+	if (v[SINCE_3_9].vaddr)
+		return 0x03090000;
+	return v[SINCE_3_8].vaddr ? 0x03080000 : 0;
+}
+
+/* 0; -ENOTSUP: not known. */
+static int layout_of(struct elf_image *img, const struct exported_symbol *v, uint32_t version,
+		     struct python_layout *out)
+{
+	uint8_t told[PYTHON_OFFSETS_BYTES];
+	long n;
+
+	if (version >> 24 != 3)
+		return -ENOTSUP;
+	if (version < 0x030d0000)
+		return python_layout_of(version >> 16 & 0xff, out);
+	n = read_vaddr(img, v[STATE].vaddr, told, sizeof(told));
+	return n < 0 ? (int)n : python_layout_told(told, (uint32_t)n, out);
+}
+
+static int find_loops(struct elf_image *img, int fd, const void *data,
+		      const struct exported_symbol *loop, struct runtime_image *out)
+{
+	struct function_range parts[RUNTIME_MAX_LOOPS];
+	int nr = function_parts_find(img, fd, data, loop->vaddr, loop->size, parts,
+				     RUNTIME_MAX_LOOPS);
+
+	if (nr < 0)
+		return nr;
+	for (int i = 0; i < nr; i++)
+		out->loops[i] = (struct runtime_range){ parts[i].lo, parts[i].hi };
+	out->nr_loops = (uint32_t)nr;
+	return 0;
+}
+
+int python_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out)
+{
+	struct exported_symbol v[NR_NAMES] = {
+		[LOOP] = { .name = "_PyEval_EvalFrameDefault" },
+		[STATE] = { .name = "_PyRuntime" },
+		[CODE_TYPE] = { .name = "PyCode_Type" },
+		[VERSION] = { .name = "Py_Version" },
+		[SINCE_3_10] = { .name = "PyIter_Send" },
+		[SINCE_3_9] = { .name = "PyObject_CallNoArgs" },
+		[SINCE_3_8] = { .name = "PyCode_NewWithPosOnlyArgs" },
+	};
+	int err = exported_symbols_find(img, v, NR_NAMES);
+
+	if (err)
+		return err;
+	if (!v[LOOP].vaddr || !v[STATE].vaddr)
+		return -ENOENT;
+	*out = (struct runtime_image){
+		.kind = RUNTIME_CPYTHON,
+		.version = version_of(img, v),
+		.state_vaddr = v[STATE].vaddr,
+		.code_type_vaddr = v[CODE_TYPE].vaddr,
+	};
+	err = layout_of(img, v, out->version, &out->python);
+	if (err == -ENOTSUP || out->python.is_free_threaded)
+		return 0;
+	if (!err)
+		err = find_loops(img, fd, data, &v[LOOP], out);
+	out->is_known = !err;
+	return err;
+}

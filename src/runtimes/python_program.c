@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A stack that calls Python from C from Python passes the interpreter's loop several times, and
+ * each of these has frames of its own. Where they begin and end:
+ *
+ *	3.8 - 3.10	One frame each. Nothing tells which loop a frame belongs to, so the first
+ *			loop gets the first frame, and so on.
+ *	3.11		A loop has a struct _PyCFrame among its local variables, which is linked to
+ *			that of the next loop further out, and leads to the loop's innermost frame.
+ *	3.12 on		A loop has a frame without code (the shim) among its local variables, which
+ *			is behind its outermost frame.
+ *
+ * So since 3.11 it is known whether frames belong to a loop: where the object on the C stack lies
+ * between the stack pointer and the CFA of the loop. If it lies further out, then the loop was
+ * interrupted before it had frames, or after. If it lies further in, then the native unwinder has
+ * left a loop out; its frames are not to be lost, and are put before those of this one.
+ */
+#include "src/runtimes/python_program.h"
+
+#include "unwind/frame_builder.h"
+
+enum {
+	HEAD = PYTHON_CONST_HEAD,
+	SLOT = PYTHON_CONST_SLOT,
+	STATE = 2,
+	FRAME = 3,
+	CODE = 4, INSTRUCTION = 5, PREVIOUS = 6, OWNER = 7,	/* of one record */
+	COOKIE = 8,
+	OBJECT = 9,			/* on the C stack: _PyCFrame */
+	TMP = 10, TMP2 = 11,
+	INNERMOST = 12,
+	CALLER = PYTHON_CONST_SLOT,	/* once the state is found */
+	THREAD = PROGRAM_REG_THREAD, LOW = PROGRAM_REG_LOW, HIGH = PROGRAM_REG_HIGH,
+};
+
+/* Words that stand alone. What is on the C stack is read through the page of the native walker. */
+#define WORD (8 | LOAD_DIRECT)
+#define OWNED_BY_INTERPRETER 3		/* the shim; 3.12 and 3.13: FRAME_OWNED_BY_CSTACK */
+#define TAG_BITS 3			/* of references in frames since 3.14 */
+/* thread_id is pthread_self(): on x86-64 the thread's pointer, on arm64 less than this below it. */
+#define THREAD_BYTES_SHIFT 12
+
+/* Jumps to found if the state in STATE is that of this thread. */
+static void is_own_state(struct frame_builder *b, const struct python_layout *l, int found)
+{
+	frame_load(b, TMP, STATE, l->thread_id, WORD);
+	frame_move(b, TMP2, THREAD);
+	frame_minus(b, TMP2, TMP);
+	frame_shift_right(b, TMP2, TMP2, THREAD_BYTES_SHIFT);
+	frame_jump_if_zero(b, TMP2, found);
+}
+
+/* Puts the state of this thread into STATE: by the slot, or else from the list of all. */
+static void find_state(struct frame_builder *b, const struct python_layout *l)
+{
+	const int found = frame_label(b), list = frame_label(b), interpreter = frame_label(b);
+	const int thread = frame_label(b), next = frame_label(b), none = frame_label(b);
+
+	frame_jump_if_zero(b, SLOT, list);
+	frame_move(b, TMP, THREAD);
+	frame_plus(b, TMP, SLOT);
+	frame_load(b, STATE, TMP, 0, WORD);
+	frame_jump_if_zero(b, STATE, list);
+	is_own_state(b, l, found);
+	frame_place(b, list);
+	frame_load(b, FRAME, HEAD, 0, WORD);
+	frame_place(b, interpreter);
+	frame_jump_if_zero(b, FRAME, none);
+	frame_load(b, STATE, FRAME, l->threads_head, WORD);
+	frame_place(b, thread);
+	frame_jump_if_zero(b, STATE, next);
+	is_own_state(b, l, found);
+	frame_load(b, STATE, STATE, l->thread_next, WORD);
+	frame_jump(b, thread);
+	frame_place(b, next);
+	frame_load(b, FRAME, FRAME, l->interpreter_next, WORD);
+	frame_jump(b, interpreter);
+	frame_place(b, none);
+	frame_fail(b, RUNTIME_FAILED_STATE);
+	frame_place(b, found);
+}
+
+static void load_record(struct frame_builder *b, const struct python_layout *l)
+{
+	const struct record_field fields[4] = {
+		{ (int16_t)l->frame_code, 8 },
+		{ (int16_t)l->frame_instruction, l->minor >= 11 ? 8 : 4 },
+		{ (int16_t)l->frame_previous, 8 },
+		{ (int16_t)l->frame_owner, l->minor >= 11 ? 1 : 0 },
+	};
+
+	frame_record(b, CODE, FRAME, fields);
+}
+
+/* The cookie is cookie_of() of python_names.c. */
+static void emit(struct frame_builder *b, const struct python_layout *l)
+{
+	if (l->minor >= 14)
+		frame_and(b, CODE, CODE, ~TAG_BITS);
+	frame_load(b, COOKIE, CODE, l->code_version ? l->code_version : l->code_lines,
+		   4 | LOAD_DIRECT);
+	frame_emit(b, CODE, INSTRUCTION, COOKIE, l->minor >= 11 ? EMIT_ADDRESS : 0,
+		   RUNTIME_FRAME_INTERPRETED);
+}
+
+/* 3.8 - 3.10. */
+static void walk_objects(struct frame_builder *b, const struct python_layout *l)
+{
+	const int loop = frame_label(b), end = frame_label(b);
+
+	frame_load(b, FRAME, STATE, l->thread_frame, WORD);
+	frame_place(b, loop);
+	frame_jump_if_zero(b, FRAME, end);
+	load_record(b, l);
+	emit(b, l);
+	frame_move(b, FRAME, PREVIOUS);
+	frame_yield(b, loop);
+	frame_place(b, end);
+	frame_end(b);
+}
+
+/*
+ * A struct _PyCFrame is linked some instructions before it has its innermost frame. Until then it
+ * has that of an earlier call, or anything. So what it leads to counts only if the outermost frame
+ * there was called by the innermost one of the next struct further out. Small numbers are no
+ * addresses.
+ */
+#define LOWEST_BITS 16
+
+/* 3.11. */
+static void walk_cframes(struct frame_builder *b, const struct python_layout *l)
+{
+	const int loop = frame_label(b), own = frame_label(b), next = frame_label(b);
+	const int done = frame_label(b), out = frame_label(b), end = frame_label(b);
+
+	frame_load(b, OBJECT, STATE, l->thread_frame, WORD);
+	frame_place(b, loop);
+	frame_jump_if_zero(b, OBJECT, end);
+	frame_jump_if_less(b, OBJECT, HIGH, own);
+	frame_yield(b, loop);
+	frame_place(b, own);
+	frame_load(b, FRAME, OBJECT, l->cframe_frame, 8);
+	frame_move(b, TMP, OBJECT);
+	frame_load(b, OBJECT, OBJECT, l->cframe_previous, 8);
+	frame_shift_right(b, TMP2, FRAME, LOWEST_BITS);
+	frame_jump_if_zero(b, TMP2, out);
+	frame_place(b, next);
+	load_record(b, l);
+	emit(b, l);
+	frame_jump_if_not_zero(b, OWNER, done);
+	frame_next(b, FRAME, PREVIOUS, next);
+	frame_jump(b, out);
+	frame_place(b, done);
+	frame_jump_if_zero(b, OBJECT, out);
+	frame_load(b, TMP2, OBJECT, l->cframe_frame, WORD);
+	frame_jump_if_equal(b, TMP2, PREVIOUS, out);
+	frame_drop(b);
+	frame_place(b, out);
+	frame_jump_if_less(b, TMP, LOW, loop);
+	frame_yield(b, loop);
+	frame_place(b, end);
+	frame_end(b);
+}
+
+/* 3.12: the innermost frame to FRAME, and to CALLER the one that has called the innermost loop. */
+static void begin_by_cframe(struct frame_builder *b, const struct python_layout *l)
+{
+	const int root = frame_label(b), begin = frame_label(b);
+
+	frame_load(b, OBJECT, STATE, l->thread_frame, WORD);
+	frame_load(b, FRAME, OBJECT, l->cframe_frame, 8);
+	frame_load(b, TMP, OBJECT, l->cframe_previous, 8);
+	frame_jump_if_zero(b, TMP, root);
+	frame_load(b, CALLER, TMP, l->cframe_frame, WORD);
+	frame_shift_right(b, TMP, FRAME, LOWEST_BITS);
+	frame_jump_if_not_zero(b, TMP, begin);
+	frame_move(b, FRAME, CALLER);
+	frame_place(b, root);
+	frame_set(b, OBJECT, 0);	/* nothing is to be checked */
+	frame_place(b, begin);
+}
+
+/* 3.12, at the innermost loop: drops frames that are not what the loop is at. */
+static void check_cframe(struct frame_builder *b, int loop)
+{
+	const int sound = frame_label(b);
+
+	frame_jump_if_zero(b, OBJECT, sound);
+	frame_set(b, OBJECT, 0);
+	frame_jump_if_equal(b, FRAME, CALLER, sound);
+	frame_drop(b);
+	frame_move(b, FRAME, CALLER);
+	frame_yield(b, loop);
+	frame_place(b, sound);
+}
+
+/* 3.12 on. */
+static void walk_shims(struct frame_builder *b, const struct python_layout *l)
+{
+	const int loop = frame_label(b), next = frame_label(b), shim = frame_label(b);
+	const int own = frame_label(b), end = frame_label(b);
+
+	if (l->minor == 12)
+		begin_by_cframe(b, l);
+	else
+		frame_load(b, FRAME, STATE, l->thread_frame, WORD);
+	frame_place(b, loop);
+	frame_jump_if_zero(b, FRAME, end);
+	frame_move(b, INNERMOST, FRAME);
+	frame_place(b, next);
+	load_record(b, l);
+	frame_jump_if_is(b, OWNER, OWNED_BY_INTERPRETER, shim);
+	emit(b, l);
+	frame_next(b, FRAME, PREVIOUS, next);
+	frame_place(b, end);
+	frame_end(b);
+	frame_place(b, shim);
+	frame_jump_if_less(b, FRAME, HIGH, own);
+	frame_drop(b);
+	frame_move(b, FRAME, INNERMOST);
+	frame_yield(b, loop);
+	frame_place(b, own);
+	frame_move(b, TMP, FRAME);
+	frame_move(b, FRAME, PREVIOUS);
+	if (l->minor == 12)
+		check_cframe(b, loop);
+	frame_jump_if_less(b, TMP, LOW, loop);
+	frame_yield(b, loop);
+}
+
+int python_program(const struct python_layout *l, struct frame_program *out)
+{
+	struct frame_builder b;
+
+	frame_builder_init(&b);
+	find_state(&b, l);
+	if (l->minor <= 10)
+		walk_objects(&b, l);
+	else if (l->minor == 11)
+		walk_cframes(&b, l);
+	else
+		walk_shims(&b, l);
+	return frame_builder_finish(&b, out);
+}

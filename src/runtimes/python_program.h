@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The frame program of CPython, by the version's offsets. Constants of a process:
+ *
+ *	0	address of the first interpreter's pointer
+ *	1	where a thread's state is kept, from the thread's pointer; 0: not known, then
+ *		the list of all threads is searched
+ */
+#pragma once
+
+#include "src/runtimes/python_layout.h"
+#include "unwind/frame_program.h"
+
+enum { PYTHON_CONST_HEAD, PYTHON_CONST_SLOT };
+
+/* 0 or -EINVAL. */
+int python_program(const struct python_layout *l, struct frame_program *out);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Runtimes that keep frames of their own (CPython), as far as a sampler needs to know them: which
+ * binary is one, where its interpreter's loop is, by which frame program its frames are found, and
+ * what a code object is called.
+ *
+ * The idea. All that the unwinder needs follows from the ELF file alone: symbols that it exports,
+ * offsets of structs by its version or as it tells them itself. So a process can be walked from its
+ * first instruction on, and nothing of its memory has to be read for that. Memory is read for
+ * names, and to find a shorter way to the state of a thread (runtime_shorten()).
+ *
+ *	runtime_find(img, fd, &image)		of a file, where foreign files are parsed
+ *	runtime_image_is_sound(&image)		of what came from there
+ *	runtime_program(&image, &program)	the same for all processes of the file
+ *	runtime_constants(&image, bias, consts)	of one process
+ *	runtime_shorten(&image, bias, m, consts)	later, again while it gives -EAGAIN
+ *
+ *	runtime_code_read(&image, bias, m, code, cookie, &c)	for a frame's code object
+ *	runtime_code_line(c, instruction, &line)
+ *	runtime_code_free(c)
+ *
+ * struct runtime_image is plain bytes without pointers: it may be sent between processes as it is.
+ * bias: what is added to a virtual address of the file to get that of the process.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/runtimes/python_layout.h"
+#include "src/runtimes/target_memory.h"
+#include "unwind/frame_program.h"
+
+struct elf_image;
+
+enum runtime_kind { RUNTIME_NONE, RUNTIME_CPYTHON, RUNTIME_KINDS };
+
+#define RUNTIME_MAX_LOOPS 64
+
+/* Virtual addresses of the file: from lo to hi - 1. */
+struct runtime_range {
+	uint64_t lo, hi;
+};
+
+struct runtime_image {
+	uint32_t kind;			/* enum runtime_kind */
+	uint32_t version;		/* 0x030b0200: 3.11.2; the last 16 bits may be unknown: 0 */
+	uint32_t is_known;		/* 0: a runtime of a version that is not known */
+	uint32_t nr_loops;
+	struct runtime_range loops[RUNTIME_MAX_LOOPS];	/* code of the interpreter's loop */
+	uint64_t state_vaddr;		/* _PyRuntime */
+	uint64_t code_type_vaddr;	/* PyCode_Type; 0: unknown */
+	struct python_layout python;
+};
+
+/*
+ * Looks for a runtime in an ELF file. img was opened with fd, or with the bytes at data (then fd is
+ * -1). Prints nothing. 0; -ENOENT: there is none; or another -errno: the file is damaged, or no
+ * memory. A version that is not known is found, too, with is_known 0.
+ */
+int runtime_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out);
+
+/* Whether all numbers are within what runtime_find() would give. */
+bool runtime_image_is_sound(const struct runtime_image *image);
+
+/* "python 3.11.2". */
+#define RUNTIME_TITLE_BYTES 32
+void runtime_title(const struct runtime_image *image, char title[RUNTIME_TITLE_BYTES]);
+
+/* 0; -ENOTSUP: is_known is 0. */
+int runtime_program(const struct runtime_image *image, struct frame_program *out);
+
+void runtime_constants(const struct runtime_image *image, uint64_t bias,
+		       uint64_t consts[PROGRAM_CONSTS]);
+
+/*
+ * Looks in the memory of a process for the place near a thread's pointer from which its state is
+ * reached in one step, and puts it into consts. Without that, programs look for a thread's state in
+ * the list of all threads. 0: found; -EAGAIN: the runtime has not begun, ask later; -ENOENT: there
+ * is no such place; or an -errno of reading.
+ */
+int runtime_shorten(const struct runtime_image *image, uint64_t bias,
+		    const struct target_memory *m, uint64_t consts[PROGRAM_CONSTS]);
+
+/* A code object: a function of the interpreted program. */
+struct runtime_code {
+	char *name;			/* UTF-8, foreign: to be escaped where it is printed */
+	char *file;
+	uint32_t first_line;
+	/* For runtime_code_line(). */
+	uint32_t version;
+	uint32_t code_offset, code_bytes;	/* where its instructions are, from the object */
+	uint32_t lines_bytes;
+	uint8_t *lines;
+};
+
+#define RUNTIME_NAME_BYTES 1024		/* longer names are cut */
+#define RUNTIME_FILE_BYTES 4096
+
+/*
+ * Reads what the code object at code says. *out is the caller's. 0; -ESTALE: the object that was
+ * there when the frame was seen is gone; -ENOMEM; or an -errno of reading (-EFAULT may as well mean
+ * that it is gone).
+ */
+int runtime_code_read(const struct runtime_image *image, uint64_t bias,
+		      const struct target_memory *m, uint64_t code, uint32_t cookie,
+		      struct runtime_code **out);
+
+/*
+ * The line of an instruction. 0; -ENODATA: it has no line; -ESTALE: the code has no such
+ * instruction, so the frame was that of another object.
+ */
+int runtime_code_line(const struct runtime_code *c, uint32_t instruction, uint32_t *line);
+
+void runtime_code_free(struct runtime_code *c);		/* NULL is fine */
