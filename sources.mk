@@ -179,6 +179,7 @@ CAPTURE_SRCS := \
 	src/elf/beside_names.c \
 	src/elf/debug_name.c \
 	src/elf/elf_image.c \
+	src/elf/exported_symbols.c \
 	src/elf/fde_ranges.c \
 	src/elf/go_image.c \
 	src/proc/cpu_time.c \
@@ -187,6 +188,14 @@ CAPTURE_SRCS := \
 	src/proc/file_locks.c \
 	src/proc/pid_namespace.c \
 	src/proc/procfs.c \
+	src/runtimes/function_parts.c \
+	src/runtimes/python_find.c \
+	src/runtimes/python_layout.c \
+	src/runtimes/python_lines.c \
+	src/runtimes/python_names.c \
+	src/runtimes/python_program.c \
+	src/runtimes/python_slot.c \
+	src/runtimes/runtime.c \
 	src/helpers/helper.c \
 	src/helpers/helper_message.c \
 	src/foreign/debug_files.c \
@@ -261,11 +270,14 @@ CAPTURE_SRCS := \
 	unwind/code_trial.c \
 	unwind/code_window.c \
 	unwind/entered.c \
+	unwind/frame_builder.c \
+	unwind/frame_replay.c \
 	unwind/go_rules.c \
 	unwind/go_runtime.c \
 	unwind/go_table.c \
 	unwind/host_unwind.c \
 	unwind/unwind_table.c \
+	unwind/unwind_table_mark.c \
 	unwind/x86_insn.c \
 	src/elf_unwind/code_symbols.c \
 	src/elf_unwind/elf_code_rows.c \
@@ -276,6 +288,7 @@ CAPTURE_SRCS := \
 	src/parse/parse_service.c \
 	src/parse/kernel_file.c \
 	src/parse/line_cache.c \
+	src/parse/table_maker.c \
 	src/parse/parsers.c \
 	src/parse/parsers_names.c \
 	src/late_names/late_copy.c \
@@ -292,6 +305,7 @@ CAPTURE_SRCS := \
 	src/capture/bpf/traced_function.c \
 	src/capture/bpf/probe_misses.c src/capture/bpf/uprobe_multi.c \
 	src/capture/bpf/wait_calls.c \
+	src/capture/tables/process_runtimes.c \
 	src/capture/tables/unwind_loader.c \
 	src/capture/tables/unwind_rules.c \
 	src/capture/tables/unwind_slabs.c \
@@ -336,6 +350,7 @@ CAPTURE_SRCS := \
 	src/capture/session/interrupted.c src/capture/session/kernel_trim.c \
 	src/capture/session/last_samples.c \
 	src/capture/session/met_tasks.c \
+	src/capture/session/runtime_names.c \
 	src/capture/session/session.c \
 	src/capture/session/session_meta.c \
 	src/capture/session/session_names.c \

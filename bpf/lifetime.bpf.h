@@ -25,6 +25,7 @@ int on_fork(uint64_t *ctx)
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
 	uint32_t from, to, one = 1;
 	struct unwind_process *p, v = {};
+	struct unwind_runtime *rt;
 
 	if (parent->tgid == child->tgid)
 		return 0;	/* a thread */
@@ -32,6 +33,9 @@ int on_fork(uint64_t *ctx)
 	to = ids_of(child).tgid;
 	if (knobs.only_targets && bpf_map_lookup_elem(&targets, &from))
 		bpf_map_update_elem(&targets, &to, &one, BPF_ANY);
+	rt = bpf_map_lookup_elem(&runtimes, &from);
+	if (rt)
+		bpf_map_update_elem(&runtimes, &to, rt, BPF_ANY);
 	p = bpf_map_lookup_elem(&processes, &from);
 	if (p) {
 		v.slice = *(volatile uint64_t *)&p->slice;
@@ -55,8 +59,10 @@ int on_exec(uint64_t *ctx)
 
 	if (!tgid)
 		return 0;	/* outside of our PID namespace */
-	if (p && p->exec_ns <= (last ? *last : 0))
+	if (p && p->exec_ns <= (last ? *last : 0)) {
 		bpf_map_delete_elem(&processes, &tgid);
+		bpf_map_delete_elem(&runtimes, &tgid);
+	}
 	bpf_map_update_elem(&last_exec, &tgid, &now, BPF_ANY);
 	change_version(tgid);
 	return 0;
@@ -71,6 +77,7 @@ int on_exit(uint64_t *ctx)
 	if (task->signal->live.counter > 0)
 		return 0;	/* other threads live on */
 	bpf_map_delete_elem(&processes, &tgid);
+	bpf_map_delete_elem(&runtimes, &tgid);
 	bpf_map_delete_elem(&last_exec, &tgid);
 	bpf_map_delete_elem(&targets, &tgid);
 	return 0;

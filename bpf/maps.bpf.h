@@ -13,6 +13,7 @@
 
 #define MAX_PROCESSES 16384
 #define MAX_TARGETS 16384
+#define MAX_RUNTIMES 4096
 
 /* 0: the programs of scans are empty, and what only they use is not there (probee.bpf.c). */
 #ifndef WITH_SCANS
@@ -64,6 +65,16 @@ struct {
 	__type(key, uint32_t);
 	__type(value, struct unwind_process);
 } processes SEC(".maps");
+
+TABLE(frame_programs, PROGRAM_MAX_NR, struct frame_program);
+
+/* tgid -> its runtime; user space adds it with the mappings (process_runtimes.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_RUNTIMES);
+	__type(key, uint32_t);
+	__type(value, struct unwind_runtime);
+} runtimes SEC(".maps");
 
 /* tgid -> time at which its last exec was complete, CLOCK_MONOTONIC. */
 struct {

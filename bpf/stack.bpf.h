@@ -55,6 +55,19 @@ static __always_inline uint64_t *unwind_cache_word(void *env, uint32_t i)
 	return bpf_map_lookup_elem(&rule_cache, &i);
 }
 
+static __always_inline int unwind_load_record(void *env, struct unwinder *w, uint64_t addr);
+static __always_inline int unwind_read_word(void *env, uint64_t addr, uint64_t *value);
+
+static __always_inline const struct unwind_runtime *unwind_runtime_of(void *env, uint32_t tgid)
+{
+	return bpf_map_lookup_elem(&runtimes, &tgid);
+}
+
+static __always_inline const struct frame_program *unwind_program_at(void *env, uint32_t i)
+{
+	return bpf_map_lookup_elem(&frame_programs, &i);
+}
+
 /*
  * See unwind/unwind_step.h. For the verifier the pointers that a global function gets may be NULL.
  */
@@ -63,8 +76,13 @@ uint32_t search_page(struct unwinder *w, uint32_t page, uint32_t key);
 int guess_nofault(struct unwinder *w);
 int replaced_return(struct unwinder *w);
 static __always_inline int guess_on(void *env, struct unwinder *w);
+struct gather;
+int frame_turn_nofault(struct gather *g);
+static __always_inline void frame_turn_on(void *env, struct unwinder *w, uint64_t *frames);
 uint64_t prologue_mask(uint64_t code, uint64_t next);
 #define UNWIND_GUESS_ON guess_on
+#define UNWIND_RUNTIMES
+#define FRAME_TURN(env, w, frames) frame_turn_on(env, w, frames)
 #define UNWIND_LOOK_UP(env, w, pc) look_up_mapping(w, pc)
 #define UNWIND_SEARCH_PAGE(env, w, page, key) search_page(w, page, key)
 #define UNWIND_PROLOGUE_MASK prologue_mask
@@ -215,6 +233,25 @@ __noinline int may_read(struct vma_probe *p, long found, uint32_t faults)
 }
 
 /*
+ * Whether the pages of a private mapping are memory or on a disk of this machine: those that were
+ * copied are memory, and if the one that is asked for is not, then the file has it. FUSE has a
+ * device, too, but a program delivers what is on it.
+ */
+__noinline int is_copy_of_local_file(struct vma_probe *p)
+{
+	if (!WITH_SCANS)
+		return 0;
+
+	struct file *file = p ? p->file : 0;
+	struct super_block *sb = BPF_CORE_READ(file, f_inode, i_sb);
+	uint64_t magic = BPF_CORE_READ(sb, s_magic);
+
+	if (!p || !p->anon || p->flags & VM_SHARED || magic == FUSE_MAGIC)
+		return 0;
+	return magic == RAMFS_MAGIC || magic == BTRFS_MAGIC || BPF_CORE_READ(sb, s_bdev) != 0;
+}
+
+/*
  * Reads a page of another task's memory and has it faulted in. A page of a file may need a server
  * that never answers (FUSE), and the scan would hang with it: such pages are left alone unless the
  * knobs say FAULTS_ALL. bpf_find_vma() tries the lock of the memory map and does not wait for it.
@@ -240,6 +277,44 @@ static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint6
 	if (e->sleepable)
 		return load_task_page(e->g, e->task, w->page, addr);
 	return bpf_probe_read_user(w->page, UNWIND_MEMORY_PAGE, (void *)addr) ? 1 : 0;
+}
+
+/* The same of as many octets as a page from any address on. */
+static __always_inline int load_task_record(struct gather *g, struct task_struct *task, void *to,
+					    uint64_t addr)
+{
+	struct vma_probe probe = {};
+	uint64_t end = addr + UNWIND_MEMORY_PAGE - 1;
+
+	if (may_read(&probe, bpf_find_vma(task, end, probe_vma, &probe, 0), knobs.faults))
+		return 1;
+	return load_task_page(g, task, to, addr);
+}
+
+static __always_inline int unwind_load_record(void *env, struct unwinder *w, uint64_t addr)
+{
+	struct env *e = env;
+
+	if (e->sleepable)
+		return load_task_record(e->g, e->task, w->record_page, addr);
+	return bpf_probe_read_user(w->record_page, UNWIND_MEMORY_PAGE, (void *)addr) != 0;
+}
+
+static __always_inline int unwind_read_word(void *env, uint64_t addr, uint64_t *value)
+{
+	struct vma_probe probe = {};
+	struct env *e = env;
+	int err;
+
+	if (!e->sleepable)
+		return bpf_probe_read_user(value, sizeof(*value), (void *)addr) != 0;
+	if (e->g->no_reads)
+		return 1;
+	err = may_read(&probe, bpf_find_vma(e->task, addr, probe_vma, &probe, 0), knobs.faults);
+	/* A static variable of an interpreter leads to its threads. */
+	if (err && (err != UNWIND_NOT_READ || !is_copy_of_local_file(&probe)))
+		return 1;
+	return bpf_copy_from_user_task(value, sizeof(*value), (void *)addr, e->task, 0) != 0;
 }
 
 /* A program that may sleep reads no code of files, for the reason given at load_task_page(). */
@@ -287,6 +362,26 @@ static __always_inline int guess_on(void *env, struct unwinder *w)
 	struct env *e = env;
 
 	return e->sleepable ? unwind_guess_on(env, w) : guess_nofault(w) != 0;
+}
+
+/* A function of its own for the verifier, which goes through it once for all programs. */
+__noinline int frame_turn_nofault(struct gather *g)
+{
+	struct env e = { .g = g };
+
+	if (g)
+		frame_turn(&e, &g->unwinder, g->frames);
+	return 0;
+}
+
+static __always_inline void frame_turn_on(void *env, struct unwinder *w, uint64_t *frames)
+{
+	struct env *e = env;
+
+	if (e->sleepable)
+		frame_turn(env, w, frames);
+	else
+		frame_turn_nofault(e->g);
 }
 
 /* ---- pending uretprobes ---- */

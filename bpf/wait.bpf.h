@@ -129,25 +129,6 @@ static __always_inline uint64_t first_argument(const struct unwinder *w, struct 
 #endif
 
 /*
- * Whether the pages of a private mapping are memory or on a disk of this machine: those that were
- * copied are memory, and if the one that is asked for is not, then the file has it. FUSE has a
- * device, too, but a program delivers what is on it.
- */
-__noinline int is_copy_of_local_file(struct vma_probe *p)
-{
-	if (!WITH_SCANS)
-		return 0;
-
-	struct file *file = p ? p->file : 0;
-	struct super_block *sb = BPF_CORE_READ(file, f_inode, i_sb);
-	uint64_t magic = BPF_CORE_READ(sb, s_magic);
-
-	if (!p || !p->anon || p->flags & VM_SHARED || magic == FUSE_MAGIC)
-		return 0;
-	return magic == RAMFS_MAGIC || magic == BTRFS_MAGIC || BPF_CORE_READ(sb, s_bdev) != 0;
-}
-
-/*
  * Whether the words at addr may be read. The rule is that of stacks (load_task_page()), and there
  * is one case more: the static variables of a program are pages of its file, copied when they were
  * written to. A thread waits for a lock there only after that.

@@ -3,9 +3,10 @@
  * CONTRACT kernel -> user space: the records that the BPF programs hand out. Fixed-width integers,
  * explicit padding. Records on disk are of other types (src/model/record.h).
  *
- * A record is a struct wire_sample, then nr_user user frames (innermost first, with UNWIND_ flags
- * in the top bits), then nr_kernel kernel addresses (innermost first), and with WIRE_WAIT and
- * WIRE_OBJECT the structs of these names. With WIRE_DUMP it is a struct wire_dump, which has room
+ * A record is a struct wire_sample, then nr_user words of user frames (innermost first, with
+ * UNWIND_ flags in the top bits; a frame of a runtime has two words, see unwind/frame_program.h),
+ * then nr_kernel kernel addresses (innermost first), and with WIRE_WAIT and WIRE_OBJECT the structs
+ * of these names. With WIRE_DUMP it is a struct wire_dump, which has room
  * for all of them, and stack memory follows. With WIRE_DELTA it is a struct wire_delta.
  */
 #pragma once

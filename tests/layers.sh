@@ -33,17 +33,18 @@ bpf:            unwind
 src/debug_info: src/base src/model src/elf
 src/symbolize:  src/base src/rights src/model src/elf src/debug_info
 src/elf_unwind: src/base src/elf unwind
-src/parse:      src/base src/model src/elf src/debug_info src/symbolize src/elf_unwind unwind src/rights src/helpers src/foreign
+src/runtimes:   src/base src/elf unwind
+src/parse:      src/base src/model src/elf src/debug_info src/symbolize src/elf_unwind src/runtimes unwind src/rights src/helpers src/foreign
 src/probes:     src/base src/rights src/proc src/elf src/foreign src/symbolize unwind
 src/late_names: src/base src/model src/elf src/proc src/symbolize src/foreign src/parse formats/trace
 src/inspect:    src/base src/model src/elf src/proc src/foreign src/symbolize src/elf_unwind unwind
 src/verify:     src/base src/model src/elf src/foreign src/elf_unwind unwind formats/trace
-src/capture/tables:     src/base src/model unwind
+src/capture/tables:     src/base src/model src/runtimes unwind
 src/capture/bpf:        src/base src/rights bpf unwind src/capture/tables
-src/capture/processes:  src/base src/model src/elf src/proc src/symbolize src/elf_unwind unwind src/foreign src/parse src/capture/tables
+src/capture/processes:  src/base src/model src/elf src/proc src/symbolize src/elf_unwind src/runtimes unwind src/foreign src/parse src/capture/tables
 src/capture/stacks:     src/base src/rights src/model src/foreign src/parse bpf unwind src/capture/tables src/capture/processes
 src/capture/waits:      src/base src/model src/proc bpf unwind src/capture/bpf src/capture/stacks
-src/capture/session:    src/base src/model src/proc src/symbolize bpf unwind src/capture/processes src/capture/stacks src/capture/waits
+src/capture/session:    src/base src/model src/proc src/symbolize src/runtimes bpf unwind src/capture/tables src/capture/processes src/capture/stacks src/capture/waits
 src/capture:            src/base src/rights src/model src/proc src/symbolize src/helpers src/foreign src/parse bpf unwind src/capture/bpf src/capture/tables src/capture/processes src/capture/waits src/capture/stacks src/capture/session
 src/capture/collectors: src/base src/rights src/model src/proc src/probes bpf unwind src/capture src/capture/bpf src/capture/stacks src/capture/session
 src/recording:  src/base src/rights src/model src/output src/flight src/proc bpf src/capture src/capture/bpf src/capture/session src/capture/collectors formats/trace src/profile formats/render

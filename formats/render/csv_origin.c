@@ -151,7 +151,9 @@ int csv_put_kind(struct csv *c, const struct report_sample *s)
 	if (!f || f->kind >= FRAME_KINDS)
 		return 0;
 	view_of(c, id, buf, &v);
-	csv_put_text(c, v.inlined ? "inlined" : names[f->kind]);
+	csv_put_text(c, v.inlined		      ? "inlined"
+			: f->flags & FRAME_RUNTIME ? "interpreted"
+						   : names[f->kind]);
 	return 0;
 }
 

@@ -492,6 +492,8 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 	if (!err)
 		err = put_window_stats(r);
 	if (!err)
+		err = session_tell_runtimes(r->session);
+	if (!err)
 		err = tell_missing(r);
 	if (!err)
 		err = tell_unnamed(r);

@@ -37,6 +37,7 @@
 #include "src/capture/recorder_parts.h"
 #include "src/capture/session/session.h"
 #include "src/capture/stacks/deferred_stacks.h"
+#include "src/capture/tables/process_runtimes.h"
 #include "src/capture/tables/unwind_loader.h"
 #include "src/capture/waits/wait_peers.h"
 #include "src/foreign/debug_server.h"
@@ -82,10 +83,28 @@ static int on_table(void *ctx, uint32_t binary, const struct unwind_table *t)
 	return 0;
 }
 
+/* Processes that had mapped it before it was known to be a runtime. */
+static void publish_runtimes(struct recorder *r)
+{
+	for (struct process *p = r->processes.all; p; p = p->next)
+		if (p->died_ns == TIME_NEVER)
+			process_runtimes_publish(r->runtimes, p);
+}
+
+static void on_runtime(void *ctx, uint32_t binary, const struct runtime_image *image)
+{
+	struct recorder *r = ctx;
+
+	if (process_runtimes_found(r->runtimes, binary, image))
+		publish_runtimes(r);
+}
+
 static void on_same(void *ctx, uint32_t binary, uint32_t other)
 {
 	struct recorder *r = ctx;
 
+	if (process_runtimes_same(r->runtimes, binary, other))
+		publish_runtimes(r);
 	if (r->loader)
 		unwind_loader_same(r->loader, binary, other);
 }
@@ -178,6 +197,7 @@ static int open_bpf(struct recorder *r, struct unwind_loader **loader)
 	if (err || !wants_tables(&r->opts))
 		return err;
 	l.attached_ns = now_ns();
+	l.runtimes = r->runtimes;
 	if (recorder_has_little_memory())
 		l.max_rows = recorder_memory_room() / 12 / sizeof(struct unwind_row);
 	capture_bpf_fds(r->bpf, &l.fds);
@@ -234,6 +254,7 @@ static int open_tracker(struct recorder *r)
 		/* Where memory is little, only what is met has a place. */
 		.large_bytes = recorder_has_little_memory() ? FEW_BYTES : 0,
 		.on_table = on_table,
+		.on_runtime = on_runtime,
 		.on_same = on_same,
 		.ctx = r,
 	};
@@ -247,6 +268,8 @@ static int open_tracker(struct recorder *r)
 	};
 	int err = binaries_init(&r->binaries);
 
+	if (!err)
+		err = process_runtimes_new(&r->runtimes);
 	if (!err)
 		err = binary_store_new(&store, &r->store);
 	if (!err && r->opts.cmdlines)
@@ -293,7 +316,14 @@ static int look_at_children(struct recorder *r)
 /* Takes over what the thread has loaded. */
 static int take_load(struct recorder *r, const struct load_job *load)
 {
+	struct process_runtimes_fds fds;
+
 	r->loader = load->loader;
+	if (r->loader) {
+		capture_bpf_runtimes(r->bpf, &fds.programs, &fds.runtimes);
+		process_runtimes_set(r->runtimes, &fds);
+		publish_runtimes(r);
+	}
 	for (size_t i = 0; i < r->nr_without && r->loader; i++)
 		unwind_loader_no_table(r->loader, r->without[i]);
 	return load->err;
@@ -397,6 +427,8 @@ static int open_session(struct recorder *r)
 		.opener = r->opener,
 		.parsers = r->parsers,
 		.jvms = r->jvms,
+		.runtimes = r->runtimes,
+		.begin_thread = recorder_give_up_rights,
 		.on_binary = on_binary,
 		.find_peers = scans ? find_peers : NULL,
 		.no_names = r->opts.no_names,
@@ -498,6 +530,7 @@ void recorder_close(struct recorder *r)
 	file_opener_free(r->opener);
 	helper_keeper_free(r->keeper);
 	unwind_loader_free(r->loader);
+	process_runtimes_free(r->runtimes);
 	capture_bpf_close(r->bpf);
 	recorder_kernel_close(r);
 	processes_release(&r->processes);

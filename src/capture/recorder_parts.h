@@ -60,6 +60,7 @@ struct recorder {
 	struct processes processes;
 	struct binaries binaries;
 	struct unwind_loader *loader;
+	struct process_runtimes *runtimes;
 	struct binary_store *store;
 	struct process_tracker *tracker;
 	struct cmdlines *cmdlines;	/* NULL: not wanted */

@@ -39,6 +39,7 @@ struct definition_store {
 	size_t bytes;
 	uint64_t gaps, refused;
 	bool is_joined;			/* definition_store_join() */
+	enum frame_folding folding;
 };
 
 struct definition_store *definition_store_new(void)
@@ -170,6 +171,37 @@ static int add_binary(struct definition_store *t, const struct rec_binary *r)
 	return add_row(t, &t->columns[REC_BINARY], sizeof(copy), r->id, &copy);
 }
 
+/* Whether the node is the loop of the interpreted function that has called it. */
+static bool is_loop(const struct definition_store *t, const struct rec_node *r)
+{
+	const struct table_node *parent = definition_store_node_row(t, r->parent);
+	const struct rec_frame *f = definition_store_find_frame(t, r->frame),
+			       *caller = parent && !parent->is_folded
+						 ? definition_store_find_frame(t, parent->frame)
+						 : NULL;
+
+	return f && caller && f->kind == FRAME_USER && caller->flags & FRAME_RUNTIME;
+}
+
+static bool is_of_runtime(const struct definition_store *t, const struct rec_node *r)
+{
+	const struct rec_frame *f = definition_store_find_frame(t, r->frame);
+
+	return f && (f->flags & FRAME_RUNTIME ||
+		     (f->kind == FRAME_SYNTHETIC && f->addr >= FRAME_MISSING));
+}
+
+void definition_store_fold(struct definition_store *t, enum frame_folding folding)
+{
+	t->folding = folding;
+}
+
+static bool is_folded(const struct definition_store *t, const struct rec_node *r)
+{
+	return (t->folding == FOLD_LOOPS && is_loop(t, r)) ||
+	       (t->folding == FOLD_RUNTIMES && is_of_runtime(t, r));
+}
+
 static int add_node(struct definition_store *t, const struct rec_node *r)
 {
 	const struct table_node *parent;
@@ -190,7 +222,8 @@ static int add_node(struct definition_store *t, const struct rec_node *r)
 	n = row;
 	if (err || n->depth)
 		return err;
-	*n = (struct table_node){ r->parent, r->frame, outermost, depth };
+	*n = (struct table_node){ r->parent, r->frame, outermost, depth,
+				  is_folded(t, r) };
 	t->columns[REC_NODE].count++;
 	return 0;
 }
@@ -313,11 +346,20 @@ const struct rec_event *definition_store_find_event(const struct definition_stor
 	FIND(rec_event, EVENT);
 }
 
-const struct table_node *definition_store_find_node(const struct definition_store *t, uint32_t id)
+const struct table_node *definition_store_node_row(const struct definition_store *t, uint32_t id)
 {
 	const struct table_node *n = column_find(&t->columns[REC_NODE], sizeof(*n), id);
 
 	return n && n->depth ? n : NULL;
+}
+
+const struct table_node *definition_store_find_node(const struct definition_store *t, uint32_t id)
+{
+	const struct table_node *n = definition_store_node_row(t, id);
+
+	while (n && n->is_folded)
+		n = definition_store_node_row(t, n->parent);
+	return n;
 }
 
 const struct table_symbol *definition_store_find_symbol(const struct definition_store *t,

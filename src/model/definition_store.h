@@ -24,6 +24,12 @@
 struct definition_store;
 
 struct definition_store *definition_store_new(void);			/* NULL: out of memory */
+/*
+ * Frames that are left out, from now on: their nodes are the same stacks as their parents. The
+ * loop of an interpreter is the native function that an interpreted one calls.
+ */
+enum frame_folding { FOLD_NOTHING, FOLD_LOOPS, FOLD_RUNTIMES };
+void definition_store_fold(struct definition_store *t, enum frame_folding folding);
 void definition_store_free(struct definition_store *t);			/* NULL is fine */
 int definition_store_record(void *tables, const struct record *rec);	/* 0 or -ENOMEM, silently */
 
@@ -46,9 +52,13 @@ struct table_node {
 	uint32_t parent;		/* < the node's id; 0: none */
 	uint32_t frame;
 	uint32_t outermost;		/* the outermost frame of this stack */
-	uint32_t depth;			/* its number of frames, 1 .. TABLES_MAX_DEPTH */
+	uint32_t depth : 31;		/* its number of frames, 1 .. TABLES_MAX_DEPTH */
+	uint32_t is_folded : 1;		/* definition_store_fold() */
 };
+/* Of one that is left out: the next one that is not. */
 const struct table_node *definition_store_find_node(const struct definition_store *t, uint32_t id);
+/* The node as its record has it, though it may be left out. */
+const struct table_node *definition_store_node_row(const struct definition_store *t, uint32_t id);
 
 struct table_symbol {
 	bool known;			/* a SYMBOL record came */

@@ -134,7 +134,17 @@ enum {
 	FRAME_GUESSED = 2,		/* found by the frame pointer, without an unwind table */
 	FRAME_UNMAPPED = 4,		/* addr is absolute: no mapping was known there */
 	FRAME_VARIABLE = 8,		/* addr is no code but a variable, and in no stack */
+	/*
+	 * A frame that a runtime keeps itself (an interpreter's). addr: number of its code object
+	 * << 32 | instruction. A native frame that it has called is the interpreter's loop.
+	 */
+	FRAME_RUNTIME = 16,
 };
+
+/*
+ * Frames of kind FRAME_SYNTHETIC from this addr on stand for frames of a runtime that are missing.
+ */
+#define FRAME_MISSING (1ull << 40)
 
 /*
  * One code address. With a binary, addr is a virtual address of that ELF file (for the kernel and

@@ -8,6 +8,7 @@
 #include "src/elf/debug_name.h"
 #include "src/elf/elf_image.h"
 #include "src/parse/parse_protocol.h"
+#include "src/runtimes/runtime.h"
 #include "src/parse/parsers.h"
 #include "src/symbolize/demangle.h"
 #include "src/symbolize/elf_symbols.h"
@@ -83,11 +84,25 @@ static int take_table(struct helper_message *m, const struct table_head *head,
 	return unwind_table_is_sound(t) ? 0 : -EPROTO;
 }
 
-int parse_take_table(struct helper_message *m, struct unwind_table **tp)
+/* kind 0: there is none. */
+static int take_runtime(const struct helper_message *m, struct runtime_image *out)
+{
+	*out = (struct runtime_image){ 0 };
+	if (!m->part[4].len)
+		return 0;
+	if (m->part[4].len != sizeof(*out))
+		return -EPROTO;
+	memcpy(out, m->part[4].v, sizeof(*out));
+	return runtime_image_is_sound(out) ? 0 : -EPROTO;
+}
+
+int parse_take_table(struct helper_message *m, struct unwind_table **tp,
+		     struct runtime_image *runtime)
 {
 	const struct table_head *head = m->part[0].v;
+	int err = m->part[0].len == sizeof(*head) ? take_table(m, head, tp) : -EPROTO;
 
-	return m->part[0].len == sizeof(*head) ? take_table(m, head, tp) : -EPROTO;
+	return !err && runtime ? take_runtime(m, runtime) : err;
 }
 
 /* Of generated code only rules are believed that code_window.h can make. */

@@ -48,6 +48,11 @@ struct table_head {
 	uint32_t nr_pages;
 };
 
+/* With the pages that are wanted. */
+struct table_wants {
+	uint32_t runtime;		/* 1: a struct runtime_image, if there is one */
+};
+
 /* The pieces are struct code_piece, of which len and addr count; pins come before seeds. */
 struct code_head {
 	uint32_t nr_pins, nr_seeds;
@@ -89,6 +94,7 @@ struct names_answer {
 struct beside_names;
 struct debug_name;
 struct elf_identity;
+struct runtime_image;
 struct symbol_batch;
 struct symbol_file;
 struct unwind_table;
@@ -103,7 +109,9 @@ struct unwind_table;
  */
 int parse_take_status(const struct helper_message *answer);
 int parse_take_identity(struct helper_message *answer, struct elf_identity *out);
-int parse_take_table(struct helper_message *answer, struct unwind_table **tp);
+/* runtime: NULL, or it gets the runtime that the file is. */
+int parse_take_table(struct helper_message *answer, struct unwind_table **tp,
+		     struct runtime_image *runtime);
 int parse_take_code(struct helper_message *answer, const struct code_window *in,
 		    struct unwind_table **tp, struct code_wants *wants);
 /* *nr_late: the answers that are worth asking again. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The work of a parser process. Everything here may be taken over by the bytes that it reads. */
 #include "src/parse/parse_protocol.h"
+#include "src/parse/table_maker.h"
+#include "src/runtimes/runtime.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +20,6 @@
 #include "src/elf/beside_names.h"
 #include "src/elf/debug_name.h"
 #include "src/elf/elf_image.h"
-#include "src/elf_unwind/elf_unwind_part.h"
-#include "src/elf_unwind/elf_unwind_table.h"
 #include "src/foreign/sealed_file.h"
 #include "src/parse/parsers.h"
 #include "src/rights/sandbox.h"
@@ -116,26 +116,6 @@ static int serve_identity(struct parser *p, struct helper_message *m, struct hel
 
 /* ---- tables ---- */
 
-/* A list that does not ascend would have pages twice. */
-static bool ascends(const uint32_t *v, size_t nr)
-{
-	for (size_t i = 1; i < nr; i++)
-		if (v[i] <= v[i - 1])
-			return false;
-	return true;
-}
-
-static int make_table(struct parser *p, const struct helper_message *m)
-{
-	const uint32_t *pages = m->part[0].v;
-	size_t nr = m->part[0].len / sizeof(*pages);
-	int err = -ENOTSUP;
-
-	if (nr && ascends(pages, nr))
-		err = unwind_part_from_image(p->img, first_fd(m), pages, nr, &p->table);
-	return err == -ENOTSUP ? unwind_table_from_image(p->img, &p->table) : err;
-}
-
 static void put_table(const struct unwind_table *t, struct helper_message *answer)
 {
 	answer->part[1] = (struct message_part){ t->pages, t->nr_pages * sizeof(*t->pages) };
@@ -146,13 +126,19 @@ static void put_table(const struct unwind_table *t, struct helper_message *answe
 static int serve_table(struct parser *p, struct helper_message *m, struct helper_message *answer)
 {
 	static struct table_head head;
+	static struct runtime_image runtime;
+	const struct table_wants *wants = m->part[1].v;
 	const struct unwind_table *t;
 	int err = elf_image_open(first_fd(m), &p->img);
 
 	if (!err)
-		err = make_table(p, m);
+		err = table_maker_make(p->img, first_fd(m), m->part[0].v,
+				       m->part[0].len / sizeof(uint32_t), &p->table);
 	if (err)
 		return err;
+	if (m->part[1].len == sizeof(*wants) && wants->runtime &&
+	    table_maker_mark(p->img, first_fd(m), p->table, &runtime))
+		answer->part[4] = (struct message_part){ &runtime, sizeof(runtime) };
 	t = p->table;
 	head = (struct table_head){ t->vaddr_lo, t->nr_pages };
 	answer->part[0] = (struct message_part){ &head, sizeof(head) };

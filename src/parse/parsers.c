@@ -209,10 +209,12 @@ int parse_identity(struct parsers *p, int fd, pid_t pid, uint32_t owner, struct 
 
 int parse_table(struct parsers *p, const struct parse_table_request *r, struct unwind_table **tp)
 {
+	struct table_wants wants = { .runtime = r->runtime != NULL };
 	const struct question q = {
 		.lanes = &p->tables, .max = PARSE_MAX_TABLE, .owner = r->owner,
 		.message = { .op = PARSE_TABLE,
-			     .part = { { (void *)r->pages, r->nr_pages * sizeof(*r->pages) } },
+			     .part = { { (void *)r->pages, r->nr_pages * sizeof(*r->pages) },
+				       { &wants, sizeof(wants) } },
 			     .fds = { r->fd }, .nr_fds = 1 },
 	};
 	struct helper_message answer;
@@ -221,7 +223,7 @@ int parse_table(struct parsers *p, const struct parse_table_request *r, struct u
 
 	*tp = NULL;
 	if (!err)
-		err = parse_take_table(&answer, tp);
+		err = parse_take_table(&answer, tp, r->runtime);
 	helper_message_release(&answer);
 	if (err) {
 		unwind_table_free(*tp);

@@ -26,6 +26,7 @@
 #include "src/symbolize/perf_map.h"
 #include "src/symbolize/symbolizer.h"
 #include "unwind/code_window.h"
+#include "src/runtimes/runtime.h"
 #include "unwind/unwind_table.h"
 
 struct parsers;
@@ -71,6 +72,11 @@ struct parse_table_request {
 	const uint32_t *pages;		/* the pages that are wanted, ascending; none: all */
 	size_t nr_pages;
 	const atomic_bool *unwanted;
+	/*
+	 * Gets the runtime that the file is; its kind is 0 if it is none. The rows of its loop have
+	 * RULE_RUNTIME. NULL: no runtime is looked for.
+	 */
+	struct runtime_image *runtime;
 };
 
 /*

@@ -140,7 +140,7 @@ static uint32_t copy_stack(struct live_copy *c, uint32_t id)
 	size_t nr = 0;
 
 	while (at && at < c->end[REC_NODE] && !ids[at]) {
-		n = definition_store_find_node(c->from, at);
+		n = definition_store_node_row(c->from, at);
 		if (!n)
 			break;
 		if (array_reserve(&c->path, &c->cap_path, nr + 1)) {
@@ -157,7 +157,7 @@ static uint32_t copy_stack(struct live_copy *c, uint32_t id)
 	while (nr-- > 0 && !c->failed) {
 		struct record rec = { .tag = REC_NODE };
 
-		n = definition_store_find_node(c->from, c->path[nr]);
+		n = definition_store_node_row(c->from, c->path[nr]);
 		rec.node.parent = parent;
 		rec.node.frame = live_copy_id(c, REC_FRAME, n->frame);
 		parent = ids[c->path[nr]] = live_copy_define(c, &rec);

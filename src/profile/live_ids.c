@@ -17,6 +17,8 @@ enum {
 int live_ids_init(struct live_ids *ids)
 {
 	*ids = (struct live_ids){ .store = definition_store_new() };
+	if (ids->store)
+		definition_store_fold(ids->store, FOLD_LOOPS);
 	return ids->store ? 0 : -ENOMEM;
 }
 
@@ -163,7 +165,7 @@ static uint64_t hash_node(const struct record *r)
 
 static bool same_node(const struct definition_store *s, uint32_t id, const struct record *r)
 {
-	const struct table_node *a = definition_store_find_node(s, id);
+	const struct table_node *a = definition_store_node_row(s, id);
 
 	return a && a->parent == r->node.parent && a->frame == r->node.frame;
 }

@@ -75,6 +75,7 @@ int live_scans_new(struct live_scans **lp)
 		live_scans_free(l);
 		return -ENOMEM;
 	}
+	definition_store_fold(l->tables, FOLD_LOOPS);
 	l->named = 1;
 	l->facts = (struct recording_facts){ .trace = "", .host = l->host, .kernel = l->kernel,
 					     .arch = l->arch };

@@ -136,7 +136,7 @@ static bool load(const struct definition_store *t, enum record_tag tag, uint32_t
 	}
 	if (tag != REC_NODE)
 		return found;
-	n = definition_store_find_node(t, id);
+	n = definition_store_node_row(t, id);
 	out->node = n ? (struct rec_node){ id, n->parent, n->frame } : (struct rec_node){ 0 };
 	return n;
 }

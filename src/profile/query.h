@@ -50,6 +50,8 @@ struct query {
 	bool no_limits;			/* read it all, whatever it costs: trace_reader.h */
 	bool may_come;			/* the trace may still grow: what matches nothing yet is no
 					   mistake, and nothing is said of it */
+	bool native_loops;		/* interpreters' loops are frames: definition_store.h */
+	bool native_only;		/* frames of interpreted programs are not */
 	bool goes_on;			/* a recorder writes it now: it has no end yet */
 };
 

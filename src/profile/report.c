@@ -45,6 +45,13 @@ void report_close(struct report *rep)
 	free(rep);
 }
 
+static enum frame_folding folding_of(const struct query *q)
+{
+	if (q && q->native_only)
+		return FOLD_RUNTIMES;
+	return q && q->native_loops ? FOLD_NOTHING : FOLD_LOOPS;
+}
+
 struct segment *report_segment(struct report *rep)
 {
 	uint32_t at = part_joiner_recording(&rep->parts,
@@ -60,6 +67,7 @@ struct segment *report_segment(struct report *rep)
 			s->tables = definition_store_new();
 		if (!s || !s->tables)
 			return NULL;
+		definition_store_fold(s->tables, folding_of(rep->query));
 		memcpy(s->uuid, trace_reader_status(rep->reader)->uuid, sizeof(s->uuid));
 	}
 	return &rep->segments[at];

@@ -59,6 +59,7 @@ static struct segment *segment_of(struct verify *v, uint32_t nr)
 		s->tables = definition_store_new();
 		if (!s->tables)
 			return NULL;
+		definition_store_fold(s->tables, FOLD_RUNTIMES);
 	}
 	return &v->segments[nr];
 }

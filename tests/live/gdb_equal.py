@@ -83,7 +83,7 @@ def probee_threads(pid, tmp):
     if r.returncode == 77:
         print(r.stderr.decode(errors='replace').strip())
         sys.exit(77)
-    csv = subprocess.run([PROBEE, 'report', trace, '--csv'], stdout=subprocess.PIPE, check=True, text=True,
+    csv = subprocess.run([PROBEE, 'report', trace, '--csv', '--native-only'], stdout=subprocess.PIPE, check=True, text=True,
                          stderr=subprocess.DEVNULL, errors='replace').stdout
     threads = {}
     for line in csv.splitlines()[1:]:

@@ -63,7 +63,7 @@ static void add_row(struct world *w, uint64_t vaddr, struct unwind_rule rule)
 
 /*
  * Of the mapped file, from its first octet on: 0x100 a function of 16 octets of stack, 0x200 one of
- * 32 pages, 0x300 the outermost, 0x500 Go's mcall.
+ * 32 pages, 0x300 the outermost, 0x500 Go's mcall, 0x600 an interpreter's loop of 16 octets of stack.
  */
 static void make_table(struct world *w, const struct mapping *m)
 {
@@ -76,6 +76,8 @@ static void make_table(struct world *w, const struct mapping *m)
 	add_row(w, vaddr + 0x400, (struct unwind_rule){ .cfa = CFA_NONE });
 	add_row(w, vaddr + 0x500,
 		(struct unwind_rule){ .cfa = CFA_GOROUTINE, .ra = RA_REG, .reg = 1 });
+	add_row(w, vaddr + 0x600,
+		(struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16, .ra = RULE_RUNTIME });
 }
 
 static int setup_mode(void **state, uint32_t mode)
@@ -282,6 +284,40 @@ static void test_leaf_waits_for_a_table(void **state)
 		assert_true(w->v[i].guessed);
 	}
 	assert_stats(w, 3, 1, 2);
+}
+
+#define OF_RUNTIME(kind, code) (UNWIND_RUNTIME | (uint64_t)(kind) << UNWIND_RUNTIME_KIND_SHIFT | (code))
+
+/*
+ * Frames of a runtime are in memory that did not come. Those that the kernel's side has found are
+ * kept, and a mark stands for others.
+ */
+static void test_keeps_frames_of_runtimes(void **state)
+{
+	struct world *w = *state;
+	uint64_t now = now_ns();
+	struct wire_dump *d = make_dump(ME, now, TEXT + 0x610, UNWIND_NO_TABLE);
+
+	start_process(w, ME, now);
+	d->head.nr_user = 3;
+	d->frames[3] = d->frames[1];
+	d->frames[1] = OF_RUNTIME(RUNTIME_FRAME_INTERPRETED, 0x7000);
+	d->frames[2] = 0x123400000018;
+	assert_int_equal(add_dump(w, d, 0), 0);
+	add(w, now, TEXT + 0x610, 0);		/* of this one it has found none */
+	tables_are_built(&w->c);
+	try(w);
+	assert_int_equal(w->nr, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(w->v[i].nr_user, 4);
+		assert_int_equal(w->v[i].user[0], TEXT + 0x610);
+		assert_int_equal(w->v[i].user[3], (TEXT + 0x310) | UNWIND_RETURN_ADDRESS);
+		assert_int_equal(w->v[i].kernel, 0xffffffff81000000ull);
+	}
+	assert_int_equal(w->v[0].user[1], OF_RUNTIME(RUNTIME_FRAME_INTERPRETED, 0x7000));
+	assert_int_equal(w->v[0].user[2], 0x123400000018);
+	assert_int_equal(w->v[1].user[1], OF_RUNTIME(RUNTIME_FRAME_MARK, 0));
+	assert_int_equal(w->v[1].user[2], RUNTIME_FAILED_READ);
 }
 
 /* A file without unwind information: nothing to wait for. */
@@ -632,6 +668,7 @@ int main(void)
 		cmocka_unit_test(test_whose_end_may_change),
 		T(test_waits_for_a_table),
 		cmocka_unit_test_setup_teardown(test_leaf_waits_for_a_table, setup_fp, teardown),
+		T(test_keeps_frames_of_runtimes),
 		T(test_no_table_ever),
 		T(test_waits_no_longer_than_it_may),
 		T(test_too_many),

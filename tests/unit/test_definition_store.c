@@ -288,6 +288,59 @@ static void strings_are_octets(void **state)
 	assert_non_null(strstr(view(1, 0).name, "h+0x1234]"));
 }
 
+/* main in C - an interpreter's function - its loop - a function in C, as nodes 1 to 4. */
+static void add_interpreted(void)
+{
+	ADD(FRAME, frame, { .id = 1, .kind = FRAME_USER, .addr = 0x10 });
+	ADD(FRAME, frame, { .id = 2, .kind = FRAME_JIT, .flags = FRAME_RUNTIME, .addr = 0x20 });
+	ADD(FRAME, frame, { .id = 3, .kind = FRAME_USER, .addr = 0x30 });
+	ADD(FRAME, frame, { .id = 4, .kind = FRAME_USER, .addr = 0x40 });
+	for (uint32_t i = 1; i <= 4; i++)
+		ADD(NODE, node, { .id = i, .parent = i - 1, .frame = i });
+}
+
+/* The frames from the innermost on, as digits of a number. */
+static unsigned frames_of(uint32_t node)
+{
+	const struct table_node *n;
+	unsigned digits = 0;
+
+	for (; (n = definition_store_find_node(t, node)); node = n->parent)
+		digits = digits * 10 + n->frame;
+	return digits;
+}
+
+static void loops_are_left_out(void **state)
+{
+	(void)state;
+	definition_store_fold(t, FOLD_LOOPS);
+	add_interpreted();
+	assert_int_equal(frames_of(4), 421);	/* what the loop calls stays */
+	assert_int_equal(frames_of(3), 21);
+	assert_int_equal(definition_store_node_row(t, 3)->frame, 3);
+}
+
+static void loops_stay_if_nothing_is_said(void **state)
+{
+	(void)state;
+	add_interpreted();
+	assert_int_equal(frames_of(4), 4321);
+}
+
+static void interpreted_frames_are_left_out(void **state)
+{
+	(void)state;
+	definition_store_fold(t, FOLD_RUNTIMES);
+	add_interpreted();
+	ADD(FRAME, frame, { .id = 5, .kind = FRAME_SYNTHETIC, .addr = FRAME_MISSING | 1 });
+	ADD(FRAME, frame, { .id = 6, .kind = FRAME_SYNTHETIC, .addr = 236 });
+	ADD(NODE, node, { .id = 5, .parent = 2, .frame = 2 });
+	ADD(NODE, node, { .id = 6, .parent = 5, .frame = 5 });
+	ADD(NODE, node, { .id = 7, .parent = 6, .frame = 6 });
+	assert_int_equal(frames_of(4), 431);
+	assert_int_equal(frames_of(7), 61);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -298,6 +351,8 @@ int main(void)
 		TEST(what_is_not_there_is_missing),
 		TEST(symbols_of_missing_things), TEST(the_first_definition_counts),
 		TEST(lines_in_other_files), TEST(impossible_ids_are_refused), TEST(strings_are_octets),
+		TEST(loops_are_left_out), TEST(loops_stay_if_nothing_is_said),
+		TEST(interpreted_frames_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

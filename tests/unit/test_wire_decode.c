@@ -50,6 +50,23 @@ static void test_parts(void **state)
 	free(h);
 }
 
+/* A frame of a runtime has two words, of which the second may be anything. */
+static void test_runtime_frames(void **state)
+{
+	struct wire_stack s;
+	size_t len;
+	struct wire_sample *h = record(4, 0, &len);
+	uint64_t *v = (uint64_t *)(h + 1);
+
+	(void)state;
+	v[1] |= UNWIND_RUNTIME;
+	v[2] = UINT64_MAX;
+	assert_int_equal(wire_decode(h, len, &s), len);
+	v[3] |= UNWIND_RUNTIME;
+	assert_int_equal(wire_decode(h, len, &s), -EBADMSG);
+	free(h);
+}
+
 /* And behind that what its descriptor is. */
 static void test_object(void **state)
 {
@@ -340,6 +357,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_runtime_frames),
 		cmocka_unit_test(test_wait), cmocka_unit_test(test_object),	  cmocka_unit_test(test_every_truncation),
 		cmocka_unit_test(test_delta),
 		cmocka_unit_test(test_places_in_memory),

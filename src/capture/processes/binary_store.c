@@ -60,6 +60,7 @@ static int open_tables(struct binary_store *st)
 		.at_once = d->at_once,
 		.large_bytes = d->large_bytes,
 		.on_table = d->on_table,
+		.on_runtime = d->on_runtime,
 		.on_same = d->on_same,
 		.ctx = d->ctx,
 	};

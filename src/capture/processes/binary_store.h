@@ -26,6 +26,7 @@
 struct binary_store;
 struct file_opener;
 struct parsers;
+struct runtime_image;
 struct processes;
 struct worker_pool;
 struct symbolizer;
@@ -41,6 +42,7 @@ struct binary_store_deps {
 	uint64_t large_bytes;
 	/* As in struct table_store_deps. */
 	int (*on_table)(void *ctx, uint32_t binary, const struct unwind_table *t);
+	void (*on_runtime)(void *ctx, uint32_t binary, const struct runtime_image *image);
 	void (*on_same)(void *ctx, uint32_t binary, uint32_t other);
 	void *ctx;
 };

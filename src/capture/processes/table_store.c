@@ -32,6 +32,8 @@
 enum table_state { TABLE_NONE, TABLE_QUEUED, TABLE_READY, TABLE_NEVER };
 
 /* The store's own knowledge of a binary, beyond its identity. */
+#define INTERPRETER_BYTES (64u << 20)	/* those that are larger are built page by page */
+
 struct entry {
 	uint8_t state;			/* enum table_state; of a copy: unused */
 	bool is_placed;			/* on_table() has taken some of it */
@@ -65,6 +67,7 @@ struct table_job {
 	uint32_t *pages;		/* NULL: all */
 	size_t nr_pages;
 	struct unwind_table *table;
+	struct runtime_image runtime;
 	int err;
 };
 
@@ -115,9 +118,10 @@ static int table_of_vdso(const struct table_job *t, struct unwind_table **tp)
 static void table_run(struct worker_job *job)
 {
 	struct table_job *t = (struct table_job *)job;
-	const struct parse_table_request r = {
+	struct parse_table_request r = {
 		.fd = t->fd, .owner = t->owner, .pages = t->pages, .nr_pages = t->nr_pages,
 		.unwanted = job->unwanted,
+		.runtime = t->store->deps.on_runtime ? &t->runtime : NULL,
 	};
 
 	t->err = t->fd < 0 ? table_of_vdso(t, &t->table)
@@ -182,6 +186,8 @@ static void table_built(struct table_store *ts, struct table_job *t)
 	struct entry *e = &ts->entries[t->binary];
 	bool was_placed = e->is_placed, has_rows;
 
+	if (t->runtime.kind)
+		ts->deps.on_runtime(ts->deps.ctx, t->binary, &t->runtime);
 	if (give_on(ts, e, t, &has_rows)) {
 		e->retry_ns = now_ns() + RETRY_NS;
 		return;
@@ -389,12 +395,23 @@ static uint64_t pages_of(const struct binary *b)
 	return unwind_nr_pages(b->vaddr_lo, end);
 }
 
+/*
+ * A stack that waits for a page has a mark instead of interpreted frames, whose memory it does not
+ * come with. So the table of an interpreter is built as a whole. Its name need only be a guess.
+ */
+static bool is_interpreter(const struct binary *b)
+{
+	const char *name = strrchr(b->path, '/');
+
+	return name && strstr(name, "python") && b->size_bytes < INTERPRETER_BYTES;
+}
+
 /* Out of memory, or with too many pages, it is built as a whole. */
 static void divide(const struct table_store *ts, struct entry *e, const struct binary *b)
 {
 	uint64_t nr = pages_of(b), large = ts->deps.large_bytes ? ts->deps.large_bytes : LARGE_FILE;
 
-	if (e->data || b->size_bytes < large || !nr || nr > MAX_PARTS)
+	if (e->data || b->size_bytes < large || !nr || nr > MAX_PARTS || is_interpreter(b))
 		return;
 	if (page_set_init(&e->wanted, (uint32_t)nr) || page_set_init(&e->built, (uint32_t)nr)) {
 		page_set_release(&e->wanted);

@@ -30,6 +30,7 @@
 #include "unwind/unwind_table.h"
 
 struct parsers;
+struct runtime_image;
 struct symbolizer;
 struct table_store;
 struct worker_pool;
@@ -48,6 +49,8 @@ struct table_store_deps {
 	 * then built again later, but not after -E2BIG. Called from worker_reap().
 	 */
 	int (*on_table)(void *ctx, uint32_t binary, const struct unwind_table *t);
+	/* binary is a runtime; called before on_table(). NULL: not wanted. */
+	void (*on_runtime)(void *ctx, uint32_t binary, const struct runtime_image *image);
 	/* binary shares the table of other, for which on_table() was called already. */
 	void (*on_same)(void *ctx, uint32_t binary, uint32_t other);
 	void *ctx;

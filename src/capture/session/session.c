@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/capture/session/runtime_names.h"
 #include "src/capture/session/session_parts.h"
+#include "src/capture/tables/process_runtimes.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -39,6 +41,7 @@ static void open_definer(struct session *s)
 		.defs = s->defs,
 		.stacks = s->stacks,
 		.jit = s->jit,
+		.runtimes = s->runtimes,
 		.binaries = d->binaries,
 		.symbolizer = d->symbolizer,
 		.on_binary = d->on_binary,
@@ -54,6 +57,17 @@ static uint32_t intern_text(void *ctx, const char *text)
 	return definitions_string(s->defs, text);
 }
 
+static void on_short_way(void *ctx, uint32_t tgid, uint64_t serial, uint64_t bias,
+			 const uint64_t *consts)
+{
+	struct session *s = ctx;
+	const struct process *p = processes_find(process_tracker_processes(s->deps.tracker), tgid,
+						 TIME_NEVER);
+
+	if (p && p->serial == serial)
+		process_runtimes_shorten(s->deps.runtimes, p, bias, consts);
+}
+
 int session_new(const struct session_deps *deps, struct session **sp)
 {
 	struct session *s = calloc(1, sizeof(*s));
@@ -66,6 +80,13 @@ int session_new(const struct session_deps *deps, struct session **sp)
 		.parsers = deps->parsers,
 		.symbolizer = deps->symbolizer,
 		.jvms = deps->jvms,
+	};
+	const struct runtime_names_deps runtimes = {
+		.binaries = deps->binaries,
+		.runtimes = deps->runtimes,
+		.begin_thread = deps->begin_thread,
+		.on_short_way = on_short_way,
+		.ctx = s,
 	};
 	int err;
 
@@ -84,6 +105,8 @@ int session_new(const struct session_deps *deps, struct session **sp)
 		err = descriptor_names_new(intern_text, s, &s->files);
 	if (!err)
 		err = jit_names_new(&jit, &s->jit);
+	if (!err)
+		err = runtime_names_new(&runtimes, &s->runtimes);
 	if (err) {
 		session_free(s);
 		return err;
@@ -99,6 +122,7 @@ void session_free(struct session *s)
 		return;
 	definitions_free(s->defs);
 	jit_names_free(s->jit);
+	runtime_names_free(s->runtimes);
 	stacks_free(s->stacks);
 	last_samples_free(s->last_samples);
 	free(s->same);

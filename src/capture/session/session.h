@@ -41,6 +41,7 @@ struct jvm_maps;
 struct parsers;
 struct patience;
 struct process;
+struct process_runtimes;
 struct process_tracker;
 struct symbolizer;
 struct kernel_code;
@@ -56,6 +57,9 @@ struct session_deps {
 	struct file_opener *opener;	/* for jit_names.h, as parsers */
 	struct parsers *parsers;
 	struct jvm_maps *jvms;		/* as in jit_names.h */
+	/* Of the processes, NULL: no frames of runtimes are shown; and as in runtime_names.h. */
+	struct process_runtimes *runtimes;
+	void (*begin_thread)(void);
 	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
 	/* After a scan: finds the other ends of pipes and sockets. NULL: not wanted. */
@@ -117,6 +121,7 @@ void session_set_rate(struct session *s, uint32_t number, double freq_hz, uint64
 int session_emit(struct session *s, const struct record *rec);
 int session_tell(struct session *s, const char *key, const char *value);	/* META */
 int session_note(struct session *s, uint8_t severity, const char *text);	/* NOTE */
+int session_tell_runtimes(struct session *s);	/* META runtimes, runtimes.code */
 int session_clock(struct session *s);
 int session_names(struct session *s, struct patience *wait);
 /*

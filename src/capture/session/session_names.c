@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names that have been looked up become SYMBOL, PLACE and FUNC records. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "src/base/clock.h"
 #include "src/capture/processes/jit_names.h"
 #include "src/capture/session/definitions.h"
+#include "src/capture/session/runtime_names.h"
 #include "src/capture/session/session_parts.h"
+#include "src/capture/tables/process_runtimes.h"
 #include "src/model/stacks.h"
 #include "src/symbolize/symbolizer.h"
 
@@ -45,6 +50,8 @@ int session_names(struct session *s, struct patience *wait)
 	uint64_t now = now_ns();
 
 	if (!err)
+		err = runtime_names_collect(s->runtimes, on_symbol, s, wait);
+	if (!err)
 		err = jit_names_collect(s->jit, on_symbol, s, wait);
 	definitions_retire(s->defs, now);
 	if (!err && now >= s->next_clock_ns)
@@ -52,10 +59,39 @@ int session_names(struct session *s, struct patience *wait)
 	return err;
 }
 
+int session_tell_runtimes(struct session *s)
+{
+	const struct runtime_image *image;
+	struct runtime_names_stats n;
+	char text[1024], title[RUNTIME_TITLE_BYTES];
+	uint32_t binary;
+	size_t len = 0;
+
+	for (size_t i = 0; s->deps.runtimes &&
+			   (image = process_runtimes_nth(s->deps.runtimes, i, &binary));
+	     i++) {
+		runtime_title(image, title);
+		if (len + sizeof(title) + 16 < sizeof(text))
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s%s",
+						len ? ", " : "", title,
+						image->is_known ? "" : " (not known yet)");
+	}
+	if (!len)
+		return 0;
+	session_tell(s, "runtimes", text);
+	runtime_names_stats(s->runtimes, &n);
+	snprintf(text, sizeof(text),
+		 "named=%" PRIu64 " gone=%" PRIu64 " failed=%" PRIu64 " refused=%" PRIu64
+		 " stacks_cut=%" PRIu64,
+		 n.named, n.gone, n.failed, n.refused, s->definer.marks);
+	return session_tell(s, "runtimes.code", text);
+}
+
 int session_settle_names(struct session *s, struct patience *wait)
 {
+	int runtime_err = runtime_names_settle(s->runtimes, on_symbol, s, wait);
 	int err = symbolizer_settle(s->deps.symbolizer, on_symbol, s, wait);
 	int jit_err = jit_names_settle(s->jit, on_symbol, s, wait);
 
-	return err ? err : jit_err;
+	return err ? err : jit_err ? jit_err : runtime_err;
 }

@@ -10,6 +10,7 @@
 #include "src/capture/processes/jit_names.h"
 #include "src/capture/session/definitions.h"
 #include "src/capture/session/kernel_trim.h"
+#include "src/capture/session/runtime_names.h"
 #include "src/model/binary.h"
 #include "src/model/process.h"
 #include "src/model/stacks.h"
@@ -280,6 +281,45 @@ static uint32_t vector_frame(struct stack_definer *d, uint64_t raw)
 	return id;
 }
 
+/* Stands for frames of a runtime that are missing: it has a reason and no code. */
+static uint32_t mark_frame(struct stack_definer *d, uint64_t why)
+{
+	static const char *const names[RUNTIME_FAILURES] = {
+		[RUNTIME_FAILED_READ] = "[frames that could not be read]",
+		[RUNTIME_FAILED_TURNS] = "[frames without end]",
+		[RUNTIME_FAILED_PROGRAM] = "[frames of an unknown kind]",
+		[RUNTIME_FAILED_STATE] = "[frames of an unknown thread]",
+	};
+	const char *name = why < RUNTIME_FAILURES && names[why] ? names[why] : names[1];
+	struct stack_frame f = { .addr = FRAME_MISSING | why, .kind = FRAME_SYNTHETIC };
+	bool is_new;
+	uint32_t id = define_frame(d, &f, 0, &is_new);
+
+	d->marks++;
+	if (is_new && id)
+		name_kernel_frame(d, id, 0, name);
+	return id;
+}
+
+static uint32_t runtime_frame(struct stack_definer *d, const struct process *p,
+			      const uint64_t words[2])
+{
+	uint32_t kind = words[0] >> UNWIND_RUNTIME_KIND_SHIFT & UNWIND_RUNTIME_KINDS, id;
+	struct stack_frame f;
+	bool is_new;
+
+	if (kind == RUNTIME_FRAME_MARK || !p || !d->deps.runtimes ||
+	    !runtime_names_frame(d->deps.runtimes, p, words, &f))
+		return mark_frame(d, kind == RUNTIME_FRAME_MARK ? words[1]
+							       : RUNTIME_FAILED_PROGRAM);
+	id = define_frame(d, &f, definitions_binary(d->deps.defs, f.binary), &is_new);
+	if (id && is_new && d->deps.no_names)
+		d->unresolved++;
+	else if (id && is_new)
+		runtime_names_request(d->deps.runtimes, p, id, words);
+	return id;
+}
+
 static uint32_t define_node(struct stack_definer *d, uint32_t parent, uint32_t frame)
 {
 	struct record rec = { .tag = REC_NODE };
@@ -303,9 +343,13 @@ static size_t trusted_frames(const struct process *p, const struct wire_stack *w
 	uint64_t time_ns = w->head->time_ns;
 
 	for (size_t i = 0; p && !w->deferred && i < w->head->nr_user; i++) {
-		const struct mapping *m =
-			process_find_mapping(p, instruction_of(w->user[i]), time_ns);
+		const struct mapping *m;
 
+		if (w->user[i] & UNWIND_RUNTIME) {
+			i++;
+			continue;
+		}
+		m = process_find_mapping(p, instruction_of(w->user[i]), time_ns);
 		if (m && !process_knew(p, m, time_ns))
 			return i + 1;
 	}
@@ -319,6 +363,36 @@ static uint64_t meaning_of(const struct stack_definer *d, const struct process *
 	uint32_t changes = jit_names_changes(d->deps.jit, p);
 
 	return changes ? hash_u64(h, changes) : h;
+}
+
+/* Writes the frames' places among the words, and returns their number. */
+static size_t find_frames(const struct wire_stack *w, size_t nr,
+			  uint16_t places[UNWIND_MAX_FRAMES])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		places[n++] = (uint16_t)i;
+		i += !!(w->user[i] & UNWIND_RUNTIME);
+	}
+	return n;
+}
+
+static uint32_t define_user(struct stack_definer *d, struct process *p, const struct wire_stack *w,
+			    size_t nr)
+{
+	uint16_t places[UNWIND_MAX_FRAMES];
+	uint32_t node = 0;
+
+	for (size_t i = find_frames(w, nr, places); i-- > 0;) {
+		const uint64_t *word = &w->user[places[i]];
+
+		node = define_node(d, node,
+				   *word & UNWIND_RUNTIME
+					   ? runtime_frame(d, p, word)
+					   : user_frame(d, p, *word, w->head->time_ns));
+	}
+	return node;
 }
 
 uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const struct wire_stack *w,
@@ -336,11 +410,9 @@ uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const st
 	node = stacks_cached(d->deps.stacks, &h);
 	if (node != UINT32_MAX)
 		return node;
-	node = 0;
 	nr = trusted_frames(p, w);
 	assert(nr && nr <= w->head->nr_user);
-	for (size_t i = nr; i-- > 0;)
-		node = define_node(d, node, user_frame(d, p, w->user[i], w->head->time_ns));
+	node = define_user(d, p, w, nr);
 	if (nr < w->head->nr_user)
 		*end = END_NO_MAPPING;
 	else

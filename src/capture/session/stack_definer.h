@@ -29,6 +29,7 @@ struct kernel_code;
 struct kernel_symbols;
 struct process;
 struct region_binary;
+struct runtime_names;
 struct stacks;
 
 /* The file with the kernel's debug information, sealed. fd -1: there is none. */
@@ -44,6 +45,7 @@ struct stack_definer_deps {
 	struct definitions *defs;
 	struct stacks *stacks;
 	struct jit_names *jit;
+	struct runtime_names *runtimes;	/* NULL: frames of runtimes are not shown */
 	struct binaries *binaries;
 	struct symbolizer *symbolizer;
 	const struct kernel_symbols *kernel;	/* NULL: there are none (session_kernel()) */
@@ -58,6 +60,7 @@ struct stack_definer_deps {
 
 struct stack_definer {
 	struct stack_definer_deps deps;
+	uint64_t marks;		/* different stacks in which frames of a runtime are missing */
 	uint64_t unresolved;	/* kernel frames without a name, and all that none is wanted for */
 	struct region_binary *regions;	/* binaries that stand for regions of kernel text */
 	size_t nr_regions, cap_regions;

@@ -88,7 +88,26 @@ static int unwind_thread_pointer(void *env, uint64_t *value)
 	return 1;
 }
 
+static int copy_known_frames(struct deferred_unwind *l, struct unwinder *w, uint64_t *frames);
+#define UNWIND_KNOWN_FRAMES(env, w, frames) copy_known_frames(env, w, frames)
 #include "unwind/unwind_step.h"
+
+/*
+ * Frames of a runtime lie in memory that did not come with the stack, but the kernel's side may
+ * have found them before it met what it could not unwind. Those of the loop whose native frame was
+ * just stored follow that frame in what came. 0, or 1: the kernel's side did not get so far.
+ */
+static int copy_known_frames(struct deferred_unwind *l, struct unwinder *w, uint64_t *frames)
+{
+	const uint64_t *known = l->stack->user;
+	uint32_t i = w->nr, nr = l->stack->head->nr_user;
+
+	if (!i || i >= nr || (known[i - 1] ^ frames[i - 1]) & UNWIND_ADDRESS_MASK)
+		return 1;
+	for (; i + 1 < nr && known[i] & UNWIND_RUNTIME; i += 2)
+		frame_put(w, frames, known[i], known[i + 1]);
+	return 0;
+}
 
 /* The mapping that holds addr; NULL: none. */
 static const struct unwind_mapping *mapping_of(const struct deferred_unwind *w, uint64_t addr)
@@ -247,10 +266,10 @@ int deferred_unwind(struct deferred_unwind *w, const struct process *p,
 		.guessed = unwinder.saw_guess,
 		.is_cut = w->is_cut &&
 			  (unwinder.end == UNWIND_READ_RA || unwinder.end == UNWIND_READ_FP),
-		.is_elsewhere = w->is_elsewhere &&
-				(unwinder.end == UNWIND_READ_RA ||
-				 unwinder.end == UNWIND_READ_FP ||
-				 unwinder.end == UNWIND_ROOT_GUESS),
+		.is_elsewhere = unwinder.run.state == RUN_OVER ||
+				(w->is_elsewhere && (unwinder.end == UNWIND_READ_RA ||
+						     unwinder.end == UNWIND_READ_FP ||
+						     unwinder.end == UNWIND_ROOT_GUESS)),
 		.page = page_of(&unwinder),
 		.lacks = what_it_lacks(&unwinder),
 		.leaf_guessed = unwinder.leaf_end,

@@ -113,6 +113,16 @@ static long decode_delta(const void *data, size_t len, struct wire_stack *out)
 	return (long)(sizeof(*d) + nr * WIRE_BLOCK);
 }
 
+/* Whether no frame of a runtime, which has two words, is cut. */
+static bool are_whole(const uint64_t *user, size_t nr)
+{
+	size_t i = 0;
+
+	while (i < nr)
+		i += user[i] & UNWIND_RUNTIME ? 2 : 1;
+	return i == nr;
+}
+
 long wire_decode(const void *data, size_t len, struct wire_stack *out)
 {
 	const struct wire_sample *h = data;
@@ -143,6 +153,8 @@ long wire_decode(const void *data, size_t len, struct wire_stack *out)
 		need += (long)sizeof(struct wire_object);
 	if (need <= 0 || len < (size_t)need)
 		return need < 0 ? need : 0;
+	if (!are_whole(frames, h->nr_user))
+		return -EBADMSG;
 	out->user = frames;
 	out->kernel = out->user + h->nr_user;
 	if (h->flags & WIRE_WAIT)

@@ -120,6 +120,7 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 	unwind_slices_init(&l->slices, l->mappings, l->opts.fds.nr_mappings, opts->fds.processes,
 			   versions(l), &l->epoch);
 	l->slices.attached_ns = opts->attached_ns;
+	l->slices.runtimes = opts->runtimes;
 	/*
 	 * Page 0 must not be used, even if there were no versions: its first address has the tag 0
 	 * in the rule cache, as an empty word has.

@@ -49,6 +49,7 @@
 #include "unwind/unwind_table.h"
 #include "unwind/unwind_limits.h"
 
+struct process_runtimes;
 struct unwind_loader;
 
 struct unwind_loader_fds {
@@ -71,6 +72,7 @@ struct unwind_loader_options {
 	void *ctx;
 	uint64_t max_rows;		/* 0: as many as fit */
 	uint64_t epoch_ns;		/* 0: a second */
+	struct process_runtimes *runtimes;	/* published with processes; borrowed, or NULL */
 	uint64_t attached_ns;		/* the programs have not seen execs before that time */
 };
 

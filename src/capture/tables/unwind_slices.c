@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/capture/tables/process_runtimes.h"
+
 #define ROUND 4			/* lengths are multiples of it, so that freed ones fit new ones */
 #define WINDOW_BYTES (1ull << UNWIND_PAGE_SHIFT)
 #define MAX_SLICE 16384		/* mappings that unwind_find_mapping() can search */
@@ -172,14 +174,19 @@ static int publish(struct unwind_slices *s, const struct process *p, const struc
 {
 	struct unwind_process value = { slice_word(x),
 					p->exec_ns > s->attached_ns ? p->exec_ns : 0 };
-	int err = bpf_map_update_elem(s->processes_fd, &p->tgid, &value, BPF_ANY) ? -errno : 0;
+	int err;
 
+	if (s->runtimes)
+		process_runtimes_publish(s->runtimes, p);
+	err = bpf_map_update_elem(s->processes_fd, &p->tgid, &value, BPF_ANY) ? -errno : 0;
 	change_version(s, p->tgid);
 	return err;
 }
 
 static void withdraw(struct unwind_slices *s, uint32_t tgid)
 {
+	if (s->runtimes)
+		process_runtimes_forget(s->runtimes, tgid);
 	bpf_map_delete_elem(s->processes_fd, &tgid);
 	change_version(s, tgid);
 }

@@ -17,6 +17,7 @@
 #include "src/model/process.h"
 #include "unwind/unwind_limits.h"
 
+struct process_runtimes;
 struct slice;
 
 struct unwind_slices {
@@ -29,6 +30,7 @@ struct unwind_slices {
 	struct per_process shown;	/* the slice of each process */
 	uint32_t max;
 	uint64_t attached_ns;		/* see unwind_loader_options */
+	struct process_runtimes *runtimes;	/* published with slices; borrowed, or NULL */
 	uint64_t nr_published;
 };
 

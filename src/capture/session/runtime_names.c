@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/capture/session/runtime_names.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/base/hash_index.h"
+#include "src/base/patience.h"
+#include "src/base/worker.h"
+#include "src/capture/stacks/memory_reader.h"
+#include "src/capture/tables/process_runtimes.h"
+#include "src/model/binary.h"
+#include "src/model/process.h"
+#include "src/model/record.h"
+#include "src/model/stacks.h"
+#include "src/runtimes/runtime.h"
+#include "unwind/unwind_limits.h"
+
+#define WAIT_MS 50
+
+/* A frame that waits for its name. */
+struct waiting {
+	uint32_t frame, instruction;
+};
+
+/* A code object. The job touches only what is above .waiting. */
+struct code {
+	struct worker_job job;
+	struct runtime_names *names;
+	const struct runtime_image *image;
+	uint64_t bias, serial, addr;
+	uint32_t cookie, tgid;
+	bool looks_for_way;		/* the first one of its process */
+	bool has_way;
+	uint64_t consts[PROGRAM_CONSTS];
+	struct runtime_code *code;
+	int err;
+	struct waiting *waiting;
+	size_t nr_waiting, cap_waiting;
+	struct code *next;		/* of those whose frames can be answered */
+	bool is_read, is_listed;
+};
+
+struct image_binary {
+	const struct runtime_image *image;
+	uint32_t binary;
+};
+
+struct runtime_names {
+	struct runtime_names_deps deps;
+	struct worker_pool *pool;	/* NULL: not needed yet */
+	struct memory_reader *memory;	/* of its thread */
+	struct code **codes;
+	size_t nr_codes, cap_codes;
+	struct hash_index index;
+	struct code *ready;
+	struct image_binary *binaries;
+	size_t nr_binaries, cap_binaries;
+	size_t nr_pending;		/* jobs */
+	uint64_t last_serial;		/* of the process whose object came last */
+	struct runtime_names_stats stats;
+};
+
+int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_names **np)
+{
+	struct runtime_names *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return -ENOMEM;
+	n->deps = *deps;
+	n->memory = memory_reader_new();
+	if (!n->memory) {
+		free(n);
+		return -ENOMEM;
+	}
+	*np = n;
+	return 0;
+}
+
+void runtime_names_free(struct runtime_names *n)
+{
+	if (!n)
+		return;
+	worker_pool_free(n->pool);
+	memory_reader_free(n->memory);
+	for (size_t i = 0; i < n->nr_codes; i++) {
+		runtime_code_free(n->codes[i]->code);
+		free(n->codes[i]->waiting);
+		free(n->codes[i]);
+	}
+	free(n->codes);
+	ix_release(&n->index);
+	free(n->binaries);
+	free(n);
+}
+
+/* ---- reading, in a thread ---- */
+
+static int read_memory(void *ctx, uint64_t addr, void *buf, size_t len)
+{
+	const struct code *c = ctx;
+
+	if (len > MEMORY_READER_BYTES)
+		return -EFAULT;
+	return memory_reader_get(c->names->memory, (pid_t)c->tgid, addr, buf, len,
+				 c->job.unwanted);
+}
+
+static void code_run(struct worker_job *job)
+{
+	struct code *c = (struct code *)job;
+	const struct target_memory memory = { read_memory, c };
+
+	c->err = runtime_code_read(c->image, c->bias, &memory, c->addr, c->cookie, &c->code);
+	if (!c->looks_for_way)
+		return;
+	runtime_constants(c->image, c->bias, c->consts);
+	c->has_way = !runtime_shorten(c->image, c->bias, &memory, c->consts);
+}
+
+/* ---- code objects ---- */
+
+/* Puts it among those whose frames can be answered. */
+static void list(struct code *c)
+{
+	struct runtime_names *n = c->names;
+
+	if (c->is_listed || !c->is_read || !c->nr_waiting)
+		return;
+	c->is_listed = true;
+	c->next = n->ready;
+	n->ready = c;
+}
+
+static void code_done(struct worker_job *job, bool cancelled)
+{
+	struct code *c = (struct code *)job;
+	struct runtime_names *n = c->names;
+
+	n->nr_pending--;
+	if (cancelled)
+		c->err = -ECANCELED;
+	n->stats.named += !c->err;
+	n->stats.gone += c->err == -ESTALE || c->err == -EFAULT;
+	n->stats.failed += c->err && c->err != -ESTALE && c->err != -EFAULT;
+	if (!cancelled && c->has_way && n->deps.on_short_way)
+		n->deps.on_short_way(n->deps.ctx, c->tgid, c->serial, c->bias, c->consts);
+	c->is_read = true;
+	list(c);
+}
+
+struct code_key {
+	const struct runtime_names *names;
+	uint64_t serial, addr;
+	uint32_t cookie;
+};
+
+static bool is_same(const void *ctx, uint32_t id)
+{
+	const struct code_key *k = ctx;
+	const struct code *c = k->names->codes[id];
+
+	return c->serial == k->serial && c->addr == k->addr && c->cookie == k->cookie;
+}
+
+/* Its number, or IX_NONE: there are too many, or out of memory. */
+static uint32_t code_of(struct runtime_names *n, const struct process *p, const uint64_t words[2])
+{
+	struct code_key k = { n, p->serial, words[0] & UNWIND_ADDRESS_MASK,
+			      (uint32_t)(words[1] >> 32) };
+	uint64_t hash = hash_u64(hash_u64(k.serial, k.addr), k.cookie);
+	uint32_t id = ix_find(&n->index, hash, is_same, &k);
+	const struct runtime_image *image;
+	struct code *c, **place;
+	uint64_t bias;
+
+	if (id != IX_NONE)
+		return id;
+	image = n->deps.runtimes ? process_runtimes_of(n->deps.runtimes, p, &bias) : NULL;
+	if (!image || n->nr_codes >= RUNTIME_NAMES_MAX) {
+		n->stats.refused += image != NULL;
+		return IX_NONE;
+	}
+	c = calloc(1, sizeof(*c));
+	place = c ? array_push(&n->codes, &n->nr_codes, &n->cap_codes) : NULL;
+	if (!place) {
+		free(c);
+		return IX_NONE;
+	}
+	*place = c;
+	id = (uint32_t)(n->nr_codes - 1);
+	*c = (struct code){ .job = { .run = code_run, .done = code_done }, .names = n,
+			    .image = image, .bias = bias, .serial = k.serial, .addr = k.addr,
+			    .cookie = k.cookie, .tgid = p->tgid,
+			    .looks_for_way = n->last_serial != p->serial };
+	n->last_serial = p->serial;
+	return ix_add(&n->index, hash, id) ? IX_NONE : id;
+}
+
+/* The binary that stands for all code of an interpreter: "[python 3.11.2]". */
+static uint32_t binary_of(struct runtime_names *n, const struct runtime_image *image)
+{
+	static const struct file_id none;
+	char title[RUNTIME_TITLE_BYTES], path[RUNTIME_TITLE_BYTES + 2];
+	struct image_binary *place;
+	struct binary *b;
+
+	for (size_t i = 0; i < n->nr_binaries; i++)
+		if (n->binaries[i].image == image)
+			return n->binaries[i].binary;
+	runtime_title(image, title);
+	path[0] = '[';
+	strcpy(path + 1, title);
+	strcat(path, "]");
+	b = binaries_add(n->deps.binaries, &none, path, BINARY_ANON);
+	place = b ? array_push(&n->binaries, &n->nr_binaries, &n->cap_binaries) : NULL;
+	if (!place)
+		return 0;
+	*place = (struct image_binary){ image, b->index };
+	return b->index;
+}
+
+static uint64_t place_of(uint32_t id)
+{
+	return (uint64_t)(id + 1) << 32;
+}
+
+bool runtime_names_frame(struct runtime_names *n, const struct process *p, const uint64_t words[2],
+			 struct stack_frame *f)
+{
+	uint32_t id = code_of(n, p, words);
+
+	if (id == IX_NONE)
+		return false;
+	*f = (struct stack_frame){ .kind = FRAME_JIT, .flags = FRAME_RUNTIME,
+				   .binary = binary_of(n, n->codes[id]->image),
+				   .addr = place_of(id) | (uint32_t)words[1] };
+	return f->binary;
+}
+
+/* Reading begins at once. */
+static int ask(struct runtime_names *n, struct code *c)
+{
+	if (!n->pool)
+		n->pool = worker_pool_new_with(1, n->deps.begin_thread);
+	if (!n->pool)
+		return -ENOMEM;
+	n->nr_pending++;
+	worker_submit(n->pool, &c->job);
+	return 0;
+}
+
+int runtime_names_request(struct runtime_names *n, const struct process *p, uint32_t cookie,
+			  const uint64_t words[2])
+{
+	uint32_t id = code_of(n, p, words);
+	struct code *c = id == IX_NONE ? NULL : n->codes[id];
+	struct waiting *w;
+	bool is_new;
+
+	if (!c)
+		return -ENOMEM;
+	is_new = !c->cap_waiting && !c->is_read;
+	w = array_push(&c->waiting, &c->nr_waiting, &c->cap_waiting);
+	if (!w)
+		return -ENOMEM;
+	*w = (struct waiting){ cookie, (uint32_t)words[1] };
+	list(c);
+	return is_new ? ask(n, c) : 0;
+}
+
+/* ---- names ---- */
+
+static int answer(const struct code *c, uint32_t id, const struct waiting *w, int err,
+		  symbol_fn fn, void *ctx)
+{
+	struct symbol_line line = { 0 };
+	struct symbol sym = { .status = err ? SYMBOL_GONE : SYMBOL_OK, .lang = LANG_PYTHON,
+			      .func_flags = TIER_INTERPRETED << FUNC_TIER_SHIFT };
+
+	if (err == -ECANCELED || err == -ETIMEDOUT)
+		sym.status = SYMBOL_LIMITED;
+	if (!err && runtime_code_line(c->code, w->instruction, &line.line) == -ESTALE) {
+		c->names->stats.gone++;
+		sym.status = SYMBOL_GONE;
+	}
+	if (sym.status == SYMBOL_OK) {
+		sym.name = sym.sysname = line.name = line.sysname = c->code->name;
+		line.file = line.decl_file = c->code->file;
+		line.decl_line = c->code->first_line;
+		line.lang = sym.lang;
+		line.func_flags = sym.func_flags;
+		sym.has_func_addr = true;
+		sym.func_addr = place_of(id);
+		sym.lines = &line;
+		sym.nr_lines = 1;
+	}
+	return fn(ctx, w->frame, place_of(id) | w->instruction, &sym);
+}
+
+static uint32_t id_of(const struct runtime_names *n, const struct code *c)
+{
+	struct code_key k = { n, c->serial, c->addr, c->cookie };
+
+	return ix_find(&n->index, hash_u64(hash_u64(k.serial, k.addr), k.cookie), is_same, &k);
+}
+
+static int answer_all(const struct runtime_names *n, struct code *c, int why, symbol_fn fn,
+		      void *ctx)
+{
+	uint32_t id = id_of(n, c);
+	int err = 0;
+
+	for (size_t i = 0; i < c->nr_waiting && !err; i++)
+		err = answer(c, id, &c->waiting[i], why, fn, ctx);
+	c->nr_waiting = 0;
+	return err;
+}
+
+static int give_ready(struct runtime_names *n, symbol_fn fn, void *ctx)
+{
+	int err = 0;
+
+	if (n->pool)
+		worker_reap(n->pool);
+	while (n->ready && !err) {
+		struct code *c = n->ready;
+
+		n->ready = c->next;
+		c->is_listed = false;
+		err = answer_all(n, c, c->err, fn, ctx);
+	}
+	return err;
+}
+
+/* Gives what comes until nothing is pending, or the patience is over. */
+static int give_and_wait(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait)
+{
+	int err = give_ready(n, fn, ctx);
+
+	while (!err && n->nr_pending && wait && patience_lasts(wait)) {
+		struct pollfd fd = { .fd = worker_fd(n->pool), .events = POLLIN };
+
+		poll(&fd, 1, WAIT_MS);
+		err = give_ready(n, fn, ctx);
+	}
+	return err;
+}
+
+int runtime_names_collect(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait)
+{
+	int err = give_and_wait(n, fn, ctx, wait);
+
+	for (size_t i = 0; wait && i < n->nr_codes && !err; i++)
+		if (n->codes[i]->nr_waiting)
+			err = answer_all(n, n->codes[i], -ETIMEDOUT, fn, ctx);
+	return err;
+}
+
+int runtime_names_settle(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait)
+{
+	int err = give_and_wait(n, fn, ctx, wait);
+
+	for (size_t i = 0; i < n->nr_codes; i++)
+		n->codes[i]->nr_waiting = 0;
+	return err;
+}
+
+void runtime_names_stats(const struct runtime_names *n, struct runtime_names_stats *out)
+{
+	*out = n->stats;
+}

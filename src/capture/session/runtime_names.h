@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Frames of runtimes (unwind/frame_program.h): which place of the trace stands for a code object,
+ * and what it is called.
+ *
+ * The problem. A frame tells the address of a code object in the memory of its process. What it is
+ * called is there, too, and nowhere else: it has to be read before the process ends or the object
+ * is freed, and reading the memory of a process may block for ever.
+ *
+ * The idea. A code object that is seen for the first time is read at once, by a thread that reads
+ * through a child which can be left behind (memory_reader.h). What was read is kept, so each object
+ * is read once, and its lines are found without reading again. It is known again by its process,
+ * its address and its cookie; a frame with another cookie is of another object, and has a place of
+ * its own. So a name is never that of an object which came later, as far as the cookie tells:
+ * runtime_code_read() compares it.
+ *
+ *	runtime_names_new(&deps, &n)
+ *	runtime_names_frame(n, p, words, &f)		the frame's place in the trace
+ *	runtime_names_request(n, p, id, words)		of a new frame
+ *	runtime_names_collect(n, fn, ctx, wait)		names that have come; with wait: all
+ *	runtime_names_settle(n, fn, ctx, wait)		the same for all, and forgets the others
+ *	runtime_names_free(n)
+ *
+ * Limits: RUNTIME_NAMES_MAX code objects; those beyond have no names. A process whose memory does
+ * not answer has no names, either.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/symbolize/symbolizer.h"
+
+struct binaries;
+struct patience;
+struct process;
+struct process_runtimes;
+struct runtime_names;
+struct stack_frame;
+
+#define RUNTIME_NAMES_MAX (1u << 17)
+
+struct runtime_names_deps {
+	struct binaries *binaries;
+	const struct process_runtimes *runtimes;
+	void (*begin_thread)(void);	/* gives up the rights of the thread */
+	/* Of the process with that serial: see process_runtimes_shorten(). NULL: not wanted. */
+	void (*on_short_way)(void *ctx, uint32_t tgid, uint64_t serial, uint64_t bias,
+			     const uint64_t *consts);
+	void *ctx;
+};
+
+struct runtime_names_stats {
+	uint64_t named, gone, failed;	/* code objects; failed: could not be read */
+	uint64_t refused;		/* there were too many */
+};
+
+int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_names **np);
+void runtime_names_free(struct runtime_names *n);	/* NULL is fine */
+
+/* words: both of the frame. false: the process has no runtime, or out of memory. */
+bool runtime_names_frame(struct runtime_names *n, const struct process *p, const uint64_t words[2],
+			 struct stack_frame *f);
+int runtime_names_request(struct runtime_names *n, const struct process *p, uint32_t cookie,
+			  const uint64_t words[2]);
+
+/* As jit_names_collect() and jit_names_settle(). */
+int runtime_names_collect(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait);
+int runtime_names_settle(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait);
+void runtime_names_stats(const struct runtime_names *n, struct runtime_names_stats *out);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Runtimes (interpreters) of processes, as the kernel side reads them: the frame program of each
+ * binary that has one, and for each process the number of its program and its constants.
+ *
+ *	process_runtimes_new(&fds, &r)
+ *	process_runtimes_found(r, binary, &image)	once per binary that is a runtime
+ *	process_runtimes_same(r, binary, other)		binary is a copy of other
+ *	process_runtimes_publish(r, p)		after each change of p's mappings, and of the
+ *						above; before the kernel side may need it
+ *	process_runtimes_forget(r, tgid)	its mappings are not published any more
+ *	process_runtimes_of(r, p, &bias)	the runtime of p, or NULL
+ *	process_runtimes_free(r)
+ *
+ * All that is needed follows from the file and from where it is mapped, so nothing of the
+ * process's memory is read here. What others have found there makes it shorter.
+ *
+ * Limits: x86-64. A process has one runtime, the first one that it has mapped, and a recording
+ * PROGRAM_MAX_NR different programs. Others have no frames of their own.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/runtimes/runtime.h"
+
+struct process;
+struct process_runtimes;
+
+struct process_runtimes_fds {
+	int programs;			/* BPF array of struct frame_program, or -1: none */
+	int runtimes;			/* BPF hash: tgid -> struct unwind_runtime */
+};
+
+int process_runtimes_new(struct process_runtimes **rp);
+void process_runtimes_free(struct process_runtimes *r);	/* NULL is fine */
+
+/* The maps; until then nothing is published. */
+void process_runtimes_set(struct process_runtimes *r, const struct process_runtimes_fds *fds);
+
+/* true: it was not known; processes that have mapped it are to be published. */
+bool process_runtimes_found(struct process_runtimes *r, uint32_t binary,
+			    const struct runtime_image *image);
+bool process_runtimes_same(struct process_runtimes *r, uint32_t binary, uint32_t other);
+
+/*
+ * A shorter way to the state of p's threads was found (runtime_shorten()): these are its constants
+ * as long as its runtime is mapped where it is.
+ */
+void process_runtimes_shorten(struct process_runtimes *r, const struct process *p, uint64_t bias,
+			      const uint64_t consts[PROGRAM_CONSTS]);
+
+void process_runtimes_publish(struct process_runtimes *r, const struct process *p);
+void process_runtimes_forget(struct process_runtimes *r, uint32_t tgid);
+
+/* bias: what is added to a virtual address of the file. */
+const struct runtime_image *process_runtimes_of(const struct process_runtimes *r,
+						const struct process *p, uint64_t *bias);
+
+/* Runtime number i that was found, and how many processes had it; NULL: no more. */
+const struct runtime_image *process_runtimes_nth(const struct process_runtimes *r, size_t i,
+						 uint32_t *binary);

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 200
+# beside: live
+# Pythons that are not the program itself, or not alone: libpython opened at run time, interpreters beside the main one, threads that
+# wait for each other, a process that lives for a moment. Judged as in python_running.sh.
+. "$(dirname "$0")/lib.sh"
+judge() { timeout 100 python3 "$ROOT/tests/live/python_judge.py" tree "$@"; }
+export PROBEE
+declare -A pythons
+while read -r version python; do [ "$version" = missing: ] || pythons[$version]=$python; done < <("$ROOT/tests/oracle/python/pythons.sh")
+[ ${#pythons[@]} != 0 ] || skip "no Python that is known"
+
+# wrap NAME PYTHON CODE: a command that runs CODE, in which FILE is the program; asked for its version, it is PYTHON.
+wrap() {
+	printf '#!/bin/sh\n[ "$1" != -S ] || exec %s "$@"\nexec %s -B -c "%s" "$2"\n' "$2" "$2" "$3" >"$1"
+	chmod +x "$1"
+}
+
+# A program that knows of libpython only when it runs.
+cat >opens.c <<'EOT'
+#include <dlfcn.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+	void *lib = dlopen(getenv("LIBPYTHON"), RTLD_NOW | RTLD_GLOBAL);
+	int (*run)(int, char **) = lib ? (int (*)(int, char **))dlsym(lib, "Py_BytesMain") : NULL;
+
+	return run ? run(argc, argv) : 1;
+}
+EOT
+opened=
+if command -v "${CC:-gcc}" >/dev/null && "${CC:-gcc}" -O2 opens.c -o opens -ldl 2>/dev/null; then
+	for version in "${!pythons[@]}"; do
+		home=$(dirname "$(dirname "${pythons[$version]}")") lib=
+		for lib in "$home/lib/libpython$version.so.1.0"; do [ -e "$lib" ] || lib=; done
+		[ "$lib" ] || continue
+		opened=$version
+		printf '#!/bin/sh\nLIBPYTHON=%s PYTHONHOME=%s exec %s/opens "$@"\n' "$lib" "$home" "$T" >opened
+		chmod +x opened
+		break
+	done
+fi
+if [ "$opened" ]; then
+	check "libpython$opened, opened at run time" judge "$T/opened" 3
+else
+	skip_part "libpython that is opened at run time: there is none, or no compiler"
+fi
+
+for version in 3.12 3.13; do
+	module=$([ $version = 3.12 ] && echo _xxsubinterpreters || echo _interpreters)
+	[ "${pythons[$version]:-}" ] || { skip_part "no Python $version"; continue; }
+	wrap "beside$version" "${pythons[$version]}" "import sys, $module as i; i.run_string(i.create(), open(sys.argv[1]).read())"
+	check "Python $version: an interpreter beside the main one" judge "$T/beside$version" 3
+done
+
+for version in 3.9 3.11; do
+	[ "${pythons[$version]:-}" ] || { skip_part "no Python $version"; continue; }
+	wrap "threads$version" "${pythons[$version]}" "
+import sys, threading
+code = compile(open(sys.argv[1]).read(), sys.argv[1], 'exec')
+for i in range(3):
+    threading.Thread(target=exec, args=(code, {})).start()"
+	check "Python $version: three threads" judge "$T/threads$version" 3
+done
+
+# Most of its samples are in the function that ran nearly all the time, although it lived for 0.4 s only.
+cat >short.py <<'EOT'
+import time
+def inner(n):
+    x = 0
+    for i in range(n):
+        x += i * i % 7
+    return x
+def outer():
+    end = time.process_time() + 0.4
+    while time.process_time() < end:
+        inner(1000)
+outer()
+EOT
+is_short() {
+	"$PROBEE" sample -F 499 -o short.pbz -- "$1" -S short.py 2>>err || return 1
+	folded short.pbz | awk '/;<module>;(.*;)?outer;/ { in_outer += $NF } /;<module>/ || /could not be read/ { all += $NF }
+		END { printf "%d of %d samples", in_outer, all; exit all < 100 || in_outer < all / 2 }'
+}
+for version in "${!pythons[@]}"; do
+	check "Python $version: a program that lives for 0.4 s" is_short "${pythons[$version]}"
+done
+done_testing

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 300
+# beside: live
+# Python frames in samples of a running program whose stacks prove themselves: names, lines, and where native frames are between
+# (python_judge.py). All versions that are found.
+. "$(dirname "$0")/lib.sh"
+judge() { timeout 100 python3 "$ROOT/tests/live/python_judge.py" tree "$@"; }
+export PROBEE
+found=0
+while read -r version python; do
+	[ "$version" != missing: ] || { [ ! "$python" ] || skip_part "Python $python" "not on this machine"; continue; }
+	found=1
+	check "Python $version: stacks are paths of the tree of calls ($python)" judge "$python" "${SECONDS_EACH:-3}"
+done < <("$ROOT/tests/oracle/python/pythons.sh")
+[ $found = 1 ] || skip "no Python that is known"
+done_testing
