@@ -316,6 +316,9 @@ CAPTURE_SRCS := \
 	src/probes/uprobe_files.c \
 	src/probes/uprobe_points.c \
 	src/probes/uprobe_search.c \
+	src/probes/usdt_arguments.c \
+	src/probes/usdt_frame.c \
+	src/probes/usdt_notes.c \
 	src/capture/processes/binary_store.c \
 	src/capture/processes/cmdlines.c \
 	src/capture/processes/hidden_tasks.c \
@@ -340,6 +343,7 @@ CAPTURE_SRCS := \
 	src/capture/stacks/code_windows.c \
 	src/capture/stacks/deferred_stacks.c \
 	src/capture/stacks/deferred_unwind.c \
+	src/capture/stacks/shadow_words.c \
 	src/capture/stacks/held_stacks.c \
 	src/capture/stacks/memory_reader.c \
 	src/capture/stacks/stack_blocks.c \
@@ -354,6 +358,7 @@ CAPTURE_SRCS := \
 	src/capture/session/session.c \
 	src/capture/session/session_meta.c \
 	src/capture/session/session_names.c \
+	src/capture/session/shadow_names.c \
 	src/capture/session/session_segment.c \
 	src/capture/session/stack_definer.c \
 	src/capture/session/vector_names.c \
@@ -377,6 +382,9 @@ CAPTURE_SRCS := \
 	src/capture/collectors/probe_list.c \
 	src/capture/collectors/probe_sums.c \
 	src/capture/collectors/probes.c \
+	src/capture/collectors/usdt_places.c \
+	src/capture/collectors/usdt_stack_list.c \
+	src/capture/collectors/usdt_stacks.c \
 	src/capture/collectors/rate_watch.c \
 	src/capture/collectors/running_threads.c \
 	src/capture/collectors/sampling.c \

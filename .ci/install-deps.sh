@@ -10,7 +10,7 @@ demo='procps'
 check='libcmocka-dev libclang-rt-14-dev python3 g++ util-linux protobuf-compiler python3-protobuf'
 
 # Programs that tests compare with or record; a test without its program says so and is skipped.
-wanted='prometheus libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server valgrind musl-tools libzydis-dev debuginfod libdebuginfod1 golang-1.19-go python3-pyte curl systemd'
+wanted='prometheus libxml2-utils zstd xz-utils chromium gdb elfutils linux-perf strace libcap2-bin redis-server valgrind musl-tools libzydis-dev debuginfod libdebuginfod1 golang-1.19-go python3-pyte curl systemd systemtap-sdt-dev'
 # Other tests get theirs by npm and pip (tests/consumers/install.sh), wherever these come from.
 command -v npm >/dev/null || wanted="$wanted npm"
 python3 -m pip --version >/dev/null 2>&1 || wanted="$wanted python3-pip"

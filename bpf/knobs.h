@@ -37,6 +37,8 @@ struct knobs {
 	uint32_t off_cpu_slot;		/* of dump_scratch: that of CPU 0 for stays off the CPU */
 	uint32_t probe_slot;		/* and the first of those for probes */
 	uint32_t raw_tp_cookies;	/* the kernel has them: Linux 6.10 */
+	uint32_t shadow;		/* shadow stacks are kept (bpf/shadow.bpf.h) */
+	uint32_t pad;
 	uint64_t hash_seed;		/* secret; the ids of stacks depend on it */
 };
 
@@ -187,6 +189,34 @@ struct off_cpu_control {
 #define PROBE_MEMOS 256		/* of threads */
 #define PROBE_CONDITIONS 8
 #define PROBE_ENTRY (1u << 16)	/* in a cookie: where calls of a timed event begin */
+/* In a cookie: an entry or a return of a shadow stack. Its event is 0, or that of each entry. */
+#define PROBE_SHADOW_ENTRY (1u << 17)
+#define PROBE_SHADOW_RETURN (1u << 18)
+#define SHADOW_FRAMES 65536	/* calls that have begun, by where on the stack they are */
+#define SHADOW_KNOWN 16384	/* texts that user space has got */
+#define SHADOW_RECENT 4096	/* a power of two: some of these, to be found faster */
+
+struct shadow_key {
+	uint64_t cfa;			/* of the native function */
+	uint32_t tgid, pad;
+};
+
+enum shadow_counter {
+	SHADOW_ENTERED,
+	SHADOW_RETURNED,
+	SHADOW_UNPAIRED,		/* returns whose entry is not known (any more) */
+	SHADOW_NO_ROOM,			/* entries that are not kept */
+	SHADOW_UNREAD,			/* entries without a name: memory that cannot be read */
+	SHADOW_NESTED,			/* entries that are not kept: no slot was free */
+	SHADOW_REFUSED,			/* texts that the ring buffer refused; they come again */
+	SHADOW_STALE,			/* frames of other functions at the same place: not shown */
+	SHADOW_COUNTERS
+};
+
+struct shadow_counts {
+	uint64_t v[SHADOW_COUNTERS];
+};
+
 #define PROBE_ENTRIES 16384	/* calls that have begun and not returned */
 
 enum probe_counter {
@@ -213,11 +243,55 @@ struct probe_sum {
 
 enum probe_op { PROBE_EQ, PROBE_NE, PROBE_LT, PROBE_LE, PROBE_GT, PROBE_GE, PROBE_AND };
 
-/* Compares the size (1, 2, 4 or 8) octets at offset of the program's context with value. */
+/*
+ * Compares the size (1, 2, 4 or 8) octets at offset of the program's context with value; or the
+ * argument of this number, from 1 on, of the USDT probe.
+ */
 struct probe_condition {
 	uint64_t value;
 	uint32_t offset;
-	uint8_t size, is_signed, op, pad;
+	uint8_t size, is_signed, op, argument;
+};
+
+enum { SHADOW_CLASS, SHADOW_NAME, SHADOW_FILE, SHADOW_TEXTS };
+
+/* Where an argument of a USDT probe is. */
+enum { ARGUMENT_NONE, ARGUMENT_CONSTANT, ARGUMENT_REGISTER, ARGUMENT_MEMORY };
+
+#define PROBE_NO_REGISTER 0xff
+#define USDT_ARGUMENTS 12
+
+struct probe_argument {
+	int64_t value;			/* the constant, or what is added to the address */
+	uint8_t kind, size, is_signed;
+	uint8_t reg, index;		/* words of struct pt_regs, or PROBE_NO_REGISTER */
+	uint8_t scale;			/* of the index: 1, 2, 4 or 8 */
+	uint8_t shift;			/* of the register: 8 for %ah */
+	uint8_t pad;
+};
+
+/* A place of a USDT probe; its number, from 1 on, is in the upper half of the cookie. */
+#define USDT_PLACES 4096
+
+struct usdt_place {
+	struct probe_argument v[USDT_ARGUMENTS];
+	/* Of shadow stacks only: */
+	int32_t cfa_off;		/* the CFA is that far from the register */
+	uint8_t cfa_reg;		/* word of struct pt_regs */
+	uint8_t line;			/* number of the argument that has it, from 1 on; or 0 */
+	uint8_t texts[SHADOW_TEXTS];	/* the same of those that point to texts */
+	uint8_t pad[7];
+	uint64_t before;		/* octets of the function before the place */
+	uint64_t size;			/* of the function */
+};
+
+_Static_assert(sizeof(struct usdt_place) == 16 * USDT_ARGUMENTS + 32, "place layout");
+
+#define PROBE_VALUES 6		/* arguments of a USDT probe that are recorded */
+
+struct probe_value {
+	uint8_t argument;		/* its number, from 1 on */
+	uint8_t is_text;		/* what it points to is wanted; at most SHADOW_TEXTS are */
 };
 
 struct probe_filter {
@@ -225,6 +299,8 @@ struct probe_filter {
 	uint32_t is_timed;		/* a return, which weighs the time since the entry */
 	uint64_t min_latency_ns;
 	struct probe_condition v[PROBE_CONDITIONS];	/* all of them must hold */
+	uint32_t nr_values;
+	struct probe_value values[PROBE_VALUES];
 };
 
 struct probe_control {

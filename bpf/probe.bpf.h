@@ -20,6 +20,7 @@
 #pragma once
 
 #include "bpf/filter.bpf.h"
+#include "bpf/probe_argument.bpf.h"
 #include "bpf/probe_sums.bpf.h"
 #include "bpf/stack_dump.bpf.h"
 #include "bpf/wait.bpf.h"
@@ -94,10 +95,13 @@ struct {
 	__type(value, uint64_t);		/* when */
 } probe_entries SEC(".maps");
 
+#include "bpf/shadow_probe.bpf.h"
+
 /* What a run knows of where it is. */
 struct probe_place {
 	void *ctx;
 	uint32_t event;
+	uint32_t place;		/* of a USDT probe: in usdt_places; 0: it is none */
 	bool in_user;		/* ctx holds the registers of the user, who hit the probe */
 	bool has_regs;		/* ctx holds registers */
 	uint32_t own_frames;	/* of the kernel stack, which are of this program */
@@ -170,6 +174,16 @@ static __always_inline uint64_t word_of(const struct probe_place *p,
 	return value;
 }
 
+/* The context's address as a number. */
+static __always_inline uint64_t regs_address(const struct probe_place *p)
+{
+	void *volatile kept = p->ctx;
+	uint64_t regs = 0;
+
+	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)&kept);
+	return regs;
+}
+
 static __always_inline bool compares(const struct probe_condition *c, uint64_t a)
 {
 	uint64_t b = c->value;
@@ -187,6 +201,18 @@ static __always_inline bool compares(const struct probe_condition *c, uint64_t a
 	return false;
 }
 
+/* An argument that cannot be read fits no condition. */
+static __always_inline bool condition_holds(const struct probe_place *p,
+					    const struct probe_condition *c)
+{
+	uint64_t value = 0;
+
+	if (!c->argument)
+		return compares(c, word_of(p, c));
+	return !usdt_argument_at(regs_address(p), p->place, c->argument - 1, &value) &&
+	       compares(c, value);
+}
+
 static __always_inline bool conditions_hold(const struct probe_place *p)
 {
 	uint32_t event = p->event;
@@ -197,7 +223,7 @@ static __always_inline bool conditions_hold(const struct probe_place *p)
 	for (uint32_t i = 0; i < PROBE_CONDITIONS; i++) {
 		if (i >= f->nr)
 			break;
-		if (!compares(&f->v[i], word_of(p, &f->v[i])))
+		if (!condition_holds(p, &f->v[i]))
 			return false;
 	}
 	return true;
@@ -329,6 +355,8 @@ static __always_inline void take_probe_stack(const struct probe_place *p, struct
 		}
 		e.memo = &memo->memo;
 	}
+	if (knobs.shadow)
+		e.g->first_frame = p->place ? values_id(regs_address(p), p->place, p->event) : 0;
 	gather_probe_user(p, e.g, &e, task);
 	if (memo)
 		__sync_lock_test_and_set(&memo->busy, 0);
@@ -404,11 +432,11 @@ static __always_inline int probe(const struct probe_place *p)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_ids ids = ids_of(task);
-	uint32_t event = p->event;
+	uint32_t event = p->event & 0xffff;
 	struct probe_counts *c = bpf_map_lookup_elem(&probe_counters, &event);
 	uint64_t weight;
 
-	if (event & PROBE_ENTRY)
+	if (p->event & PROBE_ENTRY)
 		return note_entry(p);
 	if (!c || READ_NOW(probe_control.stopped))
 		return 0;
@@ -430,9 +458,19 @@ SEC("?uprobe")
 int on_uprobe(struct pt_regs *ctx)
 {
 	struct probe_place p = { .ctx = ctx, .in_user = true, .has_regs = true };
+	uint64_t cookie;
 
-	p.event = bpf_get_attach_cookie(ctx);
-	return WITH_PROBES ? probe(&p) : 0;
+	if (!WITH_PROBES)
+		return 0;
+	cookie = bpf_get_attach_cookie(ctx);
+	p.event = cookie & ~(PROBE_SHADOW_ENTRY | PROBE_SHADOW_RETURN);
+	p.place = cookie >> 32;
+	if (knobs.shadow && cookie & (PROBE_SHADOW_ENTRY | PROBE_SHADOW_RETURN)) {
+		shadow_probe((const uint64_t *)ctx, cookie);
+		if (!p.event)
+			return 0;
+	}
+	return probe(&p);
 }
 
 SEC("?kprobe")

@@ -5,8 +5,7 @@
  *
  * struct gather is too big for the BPF stack, so it lives in a map; the callback of the frame loop
  * reaches it through struct env, which is small and on the stack. The verifier knows nothing of
- * scalars that are reloaded from a map, so it verifies the frame loop once, whatever the number of
- * frames.
+ * scalars that are reloaded from a map, so it verifies the frame loop once for all frames.
  */
 #pragma once
 
@@ -122,6 +121,8 @@ struct gather {
 	struct wire_sample head;
 	uint64_t frames[WIRE_DUMP_FRAMES];
 	struct wire_object object;	/* is copied behind the frames */
+	uint64_t shadow_pc;		/* shadow.bpf.h: of the frame whose caller is looked for */
+	uint64_t first_frame;		/* shadow.bpf.h: one that is the innermost; or 0 */
 	struct unwinder unwinder;
 };
 
@@ -440,25 +441,27 @@ static __always_inline void look_for_pending_returns(struct unwinder *w, struct 
 	w->trampoline = BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
 }
 
+#include "bpf/shadow.bpf.h"
+
 static long step_nofault(uint32_t i, struct env *ctx)
 {
 	struct env e = { .g = ctx->g };
 
-	return unwind_step(&e, &e.g->unwinder, e.g->frames);
+	return shadow_step(&e, e.g);
 }
 
 static long step_sampler(uint32_t i, struct env *ctx)
 {
 	struct env e = { .g = ctx->g, .memo = knobs.memos ? ctx->memo : 0 };
 
-	return unwind_step(&e, &e.g->unwinder, e.g->frames);
+	return shadow_step(&e, e.g);
 }
 
 static long step_sleepable(uint32_t i, struct env *ctx)
 {
 	struct env e = { .g = ctx->g, .task = ctx->task, .sleepable = true };
 
-	return unwind_step(&e, &e.g->unwinder, e.g->frames);
+	return shadow_step(&e, e.g);
 }
 
 /* Loads the user registers that the kernel saved at its entry. 0, or 1 if they cannot be read. */

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include ARCH_HEADER
+#include "bpf/knobs.h"
 #include "unwind/unwind_limits.h"
 
 #define WIRE_COMM 16
@@ -72,6 +73,23 @@ _Static_assert(sizeof(struct wire_sample) == 64, "wire layout");
  */
 #define WIRE_SUM_ID (1ull << 62)
 #define WIRE_IS_SUM_ID(frame) ((frame) >> 62 == 1)
+
+/* In place of an event: the record is a struct wire_shadow. */
+#define WIRE_SHADOW_EVENT UINT16_MAX
+#define WIRE_SHADOW_TEXT 256
+
+/* What the frames of shadow stacks with this id are (bpf/shadow.bpf.h). It comes once, or again. */
+struct wire_shadow {
+	struct wire_sample head;	/* only .event has a meaning */
+	uint64_t id;
+	uint32_t line;
+	uint32_t place;			/* number of the place of the entry */
+	/* Of a frame that stands for arguments (--args): how many, and those that are numbers. */
+	uint32_t nr_values, pad;
+	uint64_t values[PROBE_VALUES];
+	/* Class, name and file, or texts among the arguments, each with its end; cut if longer. */
+	char texts[SHADOW_TEXTS][WIRE_SHADOW_TEXT];
+};
 
 /* What a thread that is not on a CPU waits for. */
 struct wire_wait {

@@ -148,6 +148,8 @@ enum { UNWIND_BY_TABLES = 1, UNWIND_BY_FRAME_POINTERS = 2, UNWIND_LEAF_BY_TABLE 
 #define UNWIND_RUNTIME_KIND_SHIFT 57
 #define UNWIND_RUNTIME_KINDS 15
 #define UNWIND_ADDRESS_MASK ((1ull << 57) - 1)
+/* No address but the id of a shadow frame (bpf/shadow.bpf.h), which is the caller of the former. */
+#define UNWIND_SHADOW (1ull << 60)
 
 /* How often unwind_step() may look at code or at the stack for one caller, and for one stack. */
 #define UNWIND_SEARCH_GAP 128

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +15,16 @@
 #include "src/probes/tracefs.h"
 #include "src/probes/uprobe_points.h"
 
-static size_t show_files(const struct uprobe_points *p)
+static void show_point(const struct uprobe_point *v, bool is_usdt)
+{
+	printf("  %-50s 0x%08" PRIx64, v->symbol, v->address);
+	if (is_usdt)
+		printf("  (%s)%s\n", v->arguments, v->semaphore ? "  semaphore" : "");
+	else
+		printf("  (%" PRIu64 " bytes)\n", v->size);
+}
+
+static size_t show_files(const struct uprobe_points *p, bool is_usdt)
 {
 	const char *path = NULL;
 	size_t nr = 0;
@@ -29,8 +39,7 @@ static size_t show_files(const struct uprobe_points *p)
 			nr++;
 		}
 		path = v->path;
-		printf("  %-50s 0x%08" PRIx64 "  (%" PRIu64 " bytes)\n", v->symbol, v->address,
-		       v->size);
+		show_point(v, is_usdt);
 	}
 	return nr;
 }
@@ -54,11 +63,12 @@ static int show_uprobes(const struct probe_spec *s, const struct uprobe_scope *s
 		return uprobe_points_none(s, points.nr_files);
 	if (err)
 		return err;
-	files = show_files(&points);
+	files = show_files(&points, s->kind == PROBE_USDT);
 	nr = points.nr - points.nr_refused;
 	show_refused(&points);
 	printf("\nTotal: %zu %s across %zu %s\n", nr, plural(nr, "match", "matches"), files,
-	       plural(files, "library", "libraries"));
+	       s->kind == PROBE_USDT ? plural(files, "file", "files")
+				     : plural(files, "library", "libraries"));
 	uprobe_points_free(&points);
 	return 0;
 }
@@ -118,6 +128,7 @@ static int show_kernel(const struct probe_spec *s)
 
 int probe_places_show(const struct probe_spec *s, const struct uprobe_scope *scope)
 {
-	return s->kind == PROBE_UPROBE || s->kind == PROBE_URETPROBE ? show_uprobes(s, scope)
-								      : show_kernel(s);
+	if (s->kind == PROBE_UPROBE || s->kind == PROBE_URETPROBE || s->kind == PROBE_USDT)
+		return show_uprobes(s, scope);
+	return show_kernel(s);
 }

@@ -14,6 +14,7 @@ static const char *const kind_names[PROBE_KINDS] = {
 	[PROBE_UPROBE] = "uprobe",	     [PROBE_URETPROBE] = "uretprobe",
 	[PROBE_TRACEPOINT] = "tracepoint",   [PROBE_RAW_TRACEPOINT] = "raw_tp",
 	[PROBE_FENTRY] = "fentry",	     [PROBE_FEXIT] = "fexit",
+	[PROBE_USDT] = "usdt",
 };
 
 static const struct prefix {
@@ -28,6 +29,7 @@ static const struct prefix {
 	{ "tracepoint:", PROBE_TRACEPOINT }, { "tp:", PROBE_TRACEPOINT },
 	{ "t:", PROBE_TRACEPOINT },	     { "raw_tp:", PROBE_RAW_TRACEPOINT },
 	{ "fentry:", PROBE_FENTRY },	     { "fexit:", PROBE_FEXIT },
+	{ "usdt:", PROBE_USDT },
 };
 
 static const struct prefix *prefix_of(const char *text)
@@ -163,12 +165,36 @@ static int parse_function(const char *option, const char *text, const char *rest
 	return 0;
 }
 
+/* [FILE:]PROVIDER:NAME, or FILE:NAME with a path. */
+static int parse_usdt(const char *option, const char *text, const char *rest, struct probe_spec *s)
+{
+	const char *last = strrchr(rest, ':'), *first = last, *name = rest;
+
+	while (first > rest && *--first != ':')
+		;
+	if (last && (*first == ':' && first != last)) {
+		snprintf(s->file, sizeof(s->file), "%.*s", (int)(first - rest), rest);
+		name = first + 1;
+	} else if (last && memchr(rest, '/', (size_t)(last - rest))) {
+		snprintf(s->file, sizeof(s->file), "%.*s", (int)(last - rest), rest);
+		name = last + 1;
+	}
+	if (!last || !last[1] || *name == ':' || *rest == ':')
+		return refuse(option, text, "such a probe has a provider and a name. "
+			      "Try: usdt:python:function__entry, usdt:/path/to/file:*:*");
+	snprintf(s->function, sizeof(s->function), "%s%.500s", name > last ? "*:" : "", name);
+	s->match = strpbrk(s->function, "*?[") ? MATCH_GLOB : MATCH_EXACT;
+	return 0;
+}
+
 static int parse_rest(const char *option, const char *text, const char *rest, struct probe_spec *s)
 {
 	const char *colon = strchr(rest, ':');
 
 	if (s->kind == PROBE_UPROBE || s->kind == PROBE_URETPROBE)
 		return parse_function(option, text, rest, s);
+	if (s->kind == PROBE_USDT)
+		return parse_usdt(option, text, rest, s);
 	snprintf(s->function, sizeof(s->function), "%s", rest);
 	if (!*rest)
 		return refuse(option, text, "a name is missing behind the colon");
@@ -195,8 +221,6 @@ int probe_spec_parse(const char *option, const char *text, struct probe_spec *ou
 
 	memset(out, 0, sizeof(*out));
 	out->kind = p ? p->kind : PROBE_UPROBE;
-	if (!strncmp(text, "usdt:", 5))
-		return refuse(option, text, "probes of this kind are not there yet");
 	if (out->kind == PROBE_UPROBE && !strncmp(rest, "ret:", 4)) {
 		out->kind = PROBE_URETPROBE;
 		rest += 4;

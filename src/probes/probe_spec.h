@@ -2,13 +2,15 @@
 /*
  * What the user writes to name a probe, by its parts. Grammar:
  *
- *	PREFIX:REST	kprobe kretprobe uprobe uretprobe tracepoint raw_tp fentry fexit,
+ *	PREFIX:REST	kprobe kretprobe uprobe uretprobe tracepoint raw_tp fentry fexit usdt,
  *			short: k kr u ur t (tp)
  *	REST of kprobe		FUNCTION, or a glob
  *	REST of fentry, fexit	FUNCTION
  *	REST of tracepoint	CATEGORY:NAME
  *	REST of raw_tp		NAME
  *	REST of uprobe		[ret:][FILE:]FUNCTION[+OFFSET], or [FILE:]SOURCE:LINE
+ *	REST of usdt		[FILE:]PROVIDER:NAME, or FILE:NAME if the file has a '/'; both may
+ *				be globs, and a '-' stands for "__"
  *
  *	FILE		/path/to/file, or a library's name: libc, libssl.so.3
  *	FUNCTION	malloc; a glob: pthread_*, [a-c]?x; a regular expression: /^sql_.*query/;
@@ -26,7 +28,7 @@
 
 enum probe_kind {
 	PROBE_KPROBE, PROBE_KRETPROBE, PROBE_UPROBE, PROBE_URETPROBE, PROBE_TRACEPOINT,
-	PROBE_RAW_TRACEPOINT, PROBE_FENTRY, PROBE_FEXIT,
+	PROBE_RAW_TRACEPOINT, PROBE_FENTRY, PROBE_FEXIT, PROBE_USDT,
 	PROBE_KINDS
 };
 
@@ -37,13 +39,17 @@ enum function_match { MATCH_EXACT, MATCH_GLOB, MATCH_REGEX, MATCH_DEMANGLED, MAT
 struct probe_spec {
 	enum probe_kind kind;
 	char name[PROBE_SPEC_MAX];	/* as events are called: "uprobe:libc:malloc" */
-	/* The rest holds of uprobes; of others, function is what stands behind the prefix. */
+	/*
+	 * The rest holds of uprobes and usdt; of others, function is what stands behind the prefix.
+	 * Of usdt, function is "PROVIDER:NAME".
+	 */
 	char file[PROBE_SPEC_MAX];	/* "": any */
 	/* Of a regular expression: without its slashes. Of a line: the source file. */
 	char function[PROBE_SPEC_MAX];
 	enum function_match match;
 	uint64_t offset;
 	uint32_t line;
+	bool wants_frame;		/* of usdt: its points get a struct usdt_frame */
 };
 
 /* true: the text begins with one of the prefixes, short or long. */

@@ -215,15 +215,17 @@ int uprobe_files_find(const struct uprobe_scope *scope, const struct probe_spec 
 		err = add_program(out, scope->command);
 	if (!err && !(scope->pids && scope->pids->nr) && name[0] != '/')
 		err = add_libraries(out, name);
+	if (!err && !out->nr && spec->kind == PROBE_USDT && *name && !strchr(name, '/'))
+		err = add_program(out, name);
 	if (err == -ENOMEM)
 		err = fail(err, "look for %s", spec->name);
 	if (!err && !out->nr && *name)
 		return fail_why(-ENOENT, "%s: there is no file %s %s. Try: with its path, "
-				"u:/path/to/file:%s", spec->name, name,
+				"%s:/path/to/file:%s", spec->name, name,
 				name[0] == '/'		       ? "here"
 				: scope->pids && scope->pids->nr ? "in these processes"
 						 : "among the libraries of this machine",
-				spec->function);
+				probe_kind_name(spec->kind), spec->function);
 	return err;
 }
 

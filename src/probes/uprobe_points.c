@@ -20,6 +20,7 @@
 #include "src/elf/debug_name.h"
 #include "src/probes/uprobe_files.h"
 #include "src/probes/uprobe_search.h"
+#include "src/probes/usdt_notes.h"
 #include "src/rights/sandbox.h"
 
 #define SEARCH_NS (15 * NSEC_PER_SEC)
@@ -35,9 +36,11 @@ enum answer_kind {
 
 /* What the process that searches writes for each match; texts follow. */
 struct answer {
-	uint32_t file, symbol_len, refused_len;
+	uint32_t file, symbol_len, refused_len, arguments_len;
 	uint32_t kind;			/* enum answer_kind */
-	uint64_t offset, address, size;
+	uint32_t pad;
+	uint64_t offset, address, size, semaphore;
+	struct usdt_frame frame;
 };
 
 /* ---- the process that searches ---- */
@@ -71,22 +74,26 @@ static int put_bytes(int fd, struct answer *a, const void *symbol, size_t len)
 	return err ? err : put_all(fd, symbol, len);
 }
 
-static int put_answer(int fd, struct answer *a, const char *symbol, const char *refused)
+static int put_answer(int fd, struct answer *a, const char *symbol, const char *refused,
+		      const char *arguments)
 {
 	int err;
 
 	a->refused_len = refused ? (uint32_t)strnlen(refused, TEXT_MAX) : 0;
+	a->arguments_len = arguments ? (uint32_t)strnlen(arguments, TEXT_MAX) : 0;
 	err = put_bytes(fd, a, symbol, strnlen(symbol, TEXT_MAX));
-	return err ? err : put_all(fd, refused, a->refused_len);
+	if (!err)
+		err = put_all(fd, refused, a->refused_len);
+	return err ? err : put_all(fd, arguments, a->arguments_len);
 }
 
 static int on_match(void *ctx, const struct uprobe_match *m)
 {
 	const struct writer *w = ctx;
 	struct answer a = { .file = w->file, .offset = m->offset, .address = m->address,
-			    .size = m->size };
+			    .size = m->size, .semaphore = m->semaphore, .frame = m->frame };
 
-	return put_answer(w->fd, &a, m->symbol, m->refused);
+	return put_answer(w->fd, &a, m->symbol, m->refused, m->arguments);
 }
 
 /* Tells how a file without names of its own functions names its debug file. */
@@ -119,13 +126,15 @@ static int debug_fd_of(const struct uprobe_file *f)
 }
 
 /* Looks through one file; in the second round only if it has a debug file, and through that. */
-static int search_file(struct uprobe_search *s, const struct uprobe_file *f, bool second,
-		       struct writer *w)
+static int search_file(struct uprobe_search *s, const struct probe_spec *spec,
+		       const struct uprobe_file *f, bool second, struct writer *w)
 {
 	int debug_fd = second ? debug_fd_of(f) : -1, err;
 
 	if (f->fd < 0 || (second && debug_fd < 0))
 		return 0;
+	if (spec->kind == PROBE_USDT)
+		return usdt_search_file(spec, f->fd, on_match, w);
 	err = uprobe_search_file(s, f->fd, debug_fd, on_match, w);
 	return err || second ? err : tell_debug_name(w, f->fd);
 }
@@ -146,10 +155,10 @@ static int search(struct uprobe_files *files, const struct probe_spec *spec, boo
 		return 0;
 	err = sandbox_enter(&rules) < 0 ? -EPERM : uprobe_search_begin(spec, &s, why, sizeof(why));
 	if (err == -EINVAL)
-		put_answer(out, &a, why, NULL);
+		put_answer(out, &a, why, NULL, NULL);
 	for (size_t i = 0; i < files->nr && !err; i++) {
 		w.file = (uint32_t)i;
-		err = search_file(s, &files->v[i], second, &w);
+		err = search_file(s, spec, &files->v[i], second, &w);
 	}
 	uprobe_search_end(s);
 	return err;
@@ -222,6 +231,7 @@ static void uprobe_point_free(struct uprobe_point *p, struct uprobe_points *of)
 	free(p->path);
 	free(p->attach_path);
 	free(p->symbol);
+	free(p->arguments);
 	free(p->refused);
 }
 
@@ -238,12 +248,17 @@ static int keep_point(const struct uprobe_file *file, const struct answer *a, co
 	p->offset = a->offset;
 	p->address = a->address;
 	p->size = a->size;
+	p->semaphore = a->semaphore;
+	p->frame = a->frame;
+	p->arguments = text_of(text + a->symbol_len + a->refused_len, a->arguments_len);
 	if (a->refused_len) {
 		p->refused = text_of(text + a->symbol_len, a->refused_len);
 		out->nr_refused++;
 	}
-	return p->path && p->attach_path && p->symbol && (p->refused || !a->refused_len) ? 0
-											 : -ENOMEM;
+	return p->path && p->attach_path && p->symbol && p->arguments &&
+			       (p->refused || !a->refused_len)
+		       ? 0
+		       : -ENOMEM;
 }
 
 /* The bytes come from a process that has read foreign ones. */
@@ -284,9 +299,10 @@ static int keep_answers(const struct uprobe_files *files, const struct probe_spe
 		if (!head)
 			break;
 		memcpy(&a, head, sizeof(a));
-		if (a.symbol_len > TEXT_MAX || a.refused_len > TEXT_MAX)
+		if (a.symbol_len > TEXT_MAX || a.refused_len > TEXT_MAX ||
+		    a.arguments_len > TEXT_MAX)
 			break;
-		text = br_bytes(&r, (uint64_t)a.symbol_len + a.refused_len);
+		text = br_bytes(&r, (uint64_t)a.symbol_len + a.refused_len + a.arguments_len);
 		if (!text)
 			break;
 		err = keep_answer(files, spec, &a, text, out);
@@ -393,6 +409,10 @@ int uprobe_points_none(const struct probe_spec *spec, size_t nr_files)
 {
 	const char *files = plural(nr_files, "file", "files");
 
+	if (spec->kind == PROBE_USDT)
+		return fail_why(-ENOENT, "%s: no such USDT probe in %zu %s. Try: with the file, "
+				"probee probes 'usdt:/path/to/file:*:*'", spec->name, nr_files,
+				files);
 	if (spec->match == MATCH_LINE)
 		return fail_why(-ENOENT, "%s: no such line in the debug information of %zu %s. "
 				"Try: a program that was compiled with -g, "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds where a uprobe is to be put: the functions that a spec names, as offsets in files.
+ * Finds where a uprobe is to be put: the functions or USDT probes that a spec names, as offsets in
+ * files.
  *
  *	uprobe_points_find(&scope, &spec, &points)
  *	uprobe_points_free(&points)
@@ -24,6 +25,7 @@
 #include <stdint.h>
 
 #include "src/probes/probe_spec.h"
+#include "src/probes/usdt_frame.h"
 
 struct id_list;
 
@@ -39,6 +41,9 @@ struct uprobe_point {
 	uint64_t offset;		/* in the file */
 	uint64_t address;		/* as in the symbol table, with the spec's offset */
 	uint64_t size;			/* of the function */
+	uint64_t semaphore;		/* of usdt: its offset in the file; 0: there is none */
+	struct usdt_frame frame;	/* of usdt, if the spec wants it */
+	char *arguments;		/* of usdt: as the note has them; else "" */
 	char *refused;			/* why it cannot be probed; NULL: it can */
 };
 

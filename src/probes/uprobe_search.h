@@ -14,12 +14,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/probes/usdt_frame.h"
+
 struct probe_spec;
 struct uprobe_search;
 
 struct uprobe_match {
 	const char *symbol;		/* demangled, without its version; borrowed */
 	uint64_t offset, address, size;
+	/* Of a USDT probe, else 0 and NULL: usdt_notes.h. */
+	uint64_t semaphore;		/* its offset in the file; 0: there is none */
+	const char *arguments;		/* as the note has them */
+	struct usdt_frame frame;	/* all zero unless the spec wants it */
 	const char *refused;		/* why no probe can be there; NULL: one can */
 };
 

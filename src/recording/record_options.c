@@ -132,17 +132,28 @@ static const struct opt sampler_opts[] = {
 	  "NAME/period=N/; help lists them (default: cycles where the hardware counts them, "
 	  "otherwise cpu-clock). "
 	  "Or a probe, which takes a stack each time: u:FUNCTION (ur: its return), k:FUNCTION "
-	  "(kr:) of the kernel, t:CATEGORY:NAME, raw_tp:NAME; probee probes lists them. Or irq: "
+	  "(kr:) of the kernel, t:CATEGORY:NAME, raw_tp:NAME, usdt:PROVIDER:NAME; probee probes "
+	  "lists them. Or irq: "
 	  "time in handlers of interrupts",
 	  event_list_parse, AT(capture.events), NULL, "Rate", NULL },
 	{ 0, "if", "CONDITION",
 	  "of the probe before it (-e): only when this holds: arg1>4096, ret==0, arg2&0x8, a field "
 	  "of the tracepoint; with && between several",
 	  probe_list_if, AT(capture.events.probes), NULL, NULL, NULL },
+	{ 0, "args", "ARGUMENTS",
+	  "of the USDT probe before it: their values are a frame, the innermost: arg1,arg2:str (a "
+	  "text that it points to)",
+	  probe_list_args, AT(capture.events.probes), NULL, NULL, NULL },
 	{ 0, "min-latency", "TIME",
 	  "of the return before it (-e ur: or kr:): only of calls that took as long: 10us, 1ms, 0; "
 	  "the time of the call is the weight of its stack, instead of 1",
 	  probe_list_min_latency, AT(capture.events.probes), NULL, NULL, NULL },
+	{ 0, "usdt-stack", "ENTRY,RETURN",
+	  "functions of an interpreter, or of any program with USDT probes at their entries and "
+	  "returns, are frames of the stacks, too: php:function__entry,php:function__return; "
+	  "behind these name=argN, class=, file=, line= say which arguments are what; every: each "
+	  "entry is an event, too",
+	  usdt_stack_list_add, AT(capture.usdt_stacks), NULL, NULL, NULL },
 	{ 0, "dry-run", NULL, "only say where the probes would be put, and where not", opt_flag,
 	  AT(dry_run), NULL, NULL, NULL },
 	{ 'F', "freq", "HZ", "samples a second on each CPU; 0.5 is one in two seconds (default 99)",
@@ -426,5 +437,6 @@ void record_args_release(struct record_args *args)
 	output_list_release(&args->outputs);
 	cpus_release(&args->capture.cpus);
 	event_list_release(&args->capture.events);
+	usdt_stack_list_release(&args->capture.usdt_stacks);
 	trigger_list_release(&args->flight.triggers);
 }

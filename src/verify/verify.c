@@ -229,8 +229,12 @@ static int take_ours(struct verify *v, const struct definition_store *t, uint32_
 	v->nr_ours = 0;
 	for (; (n = definition_store_find_node(t, node)); node = n->parent) {
 		const struct rec_frame *f = definition_store_find_frame(t, n->frame);
-		struct verify_frame *slot = array_push(&v->ours, &v->nr_ours, &v->cap_ours);
+		struct verify_frame *slot;
 
+		/* No native frame: what an interpreter's probes have told (bpf/shadow.bpf.h). */
+		if (f && f->kind == FRAME_SYNTHETIC)
+			continue;
+		slot = array_push(&v->ours, &v->nr_ours, &v->cap_ours);
 		if (!slot)
 			return -ENOMEM;
 		slot->frame = n->frame;

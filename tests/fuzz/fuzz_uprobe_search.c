@@ -9,6 +9,7 @@
 
 #include "src/probes/probe_spec.h"
 #include "src/probes/uprobe_search.h"
+#include "src/probes/usdt_notes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,7 +24,7 @@ static int check(void *ctx, const struct uprobe_match *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const specs[] = { "u:*", "ur:/./", "u:a::b", "u:main+5", "u:a.c:3" };
+	static const char *const specs[] = { "u:*", "ur:/./", "u:a::b", "u:main+5", "u:a.c:3", "usdt:*:*" };
 	static int fd = -1;
 	struct probe_spec spec;
 	struct uprobe_search *s = NULL;
@@ -34,8 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = memfd_create("elf", MFD_CLOEXEC);
 	if (fd < 0 || !size || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		return 0;
-	if (probe_spec_parse("-e", specs[data[size - 1] % 5], &spec))
+	if (probe_spec_parse("-e", specs[data[size - 1] % 6], &spec))
 		abort();
+	if (spec.kind == PROBE_USDT) {
+		usdt_search_file(&spec, fd, check, &nr);
+		return 0;
+	}
 	if (!uprobe_search_begin(&spec, &s, why, sizeof(why)))
 		uprobe_search_file(s, fd, data[0] % 2 ? fd : -1, check, &nr);
 	uprobe_search_end(s);

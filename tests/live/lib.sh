@@ -55,7 +55,7 @@ trap 'exit 130' INT TERM
 # no_workload NAME: the workload is missing. Some need a rare compiler (build.sh); for others it is a mistake in the test.
 no_workload() {
 	case $(uname -m):$1 in
-	*:goblin | *:herd* | *:*_rs | *:*_musl* | *:compat32 | *:shapes_retpoline) skip "workload $1 is not built: no compiler for it" ;;
+	*:goblin | *:herd* | *:*_rs | *:*_musl* | *:compat32 | *:shapes_retpoline | *:usdt*) skip "workload $1 is not built: no compiler for it" ;;
 	x86_64:*) check "workload $1 is built" false && exit 1 ;;
 	*) skip "workload $1 is not built on $(uname -m)" ;;
 	esac

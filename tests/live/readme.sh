@@ -39,6 +39,7 @@ background sh -c 'while :; do i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done
 busy=$PID
 printf '#!/bin/sh\nexec %s 1500\n' "$WORKLOADS/brief" >app
 chmod 755 app
+printf '%s\n' 'def spin(n):' '    while n: n -= 1' 'for i in range(20): spin(500000)' >app.py
 java=
 if command -v jcmd >/dev/null && [ -e "$WORKLOADS/Deep.class" ]; then
 	background java -cp "$WORKLOADS" Deep
@@ -84,6 +85,7 @@ came_out() {
 	"probee diff "*--svg*) prints '<svg|picture' || ls ./*.svg >/dev/null ;;
 	"probee diff "*) prints '^differ ' ;;
 	"probee info "*--json*) python3 -m json.tool out >/dev/null ;;
+	"probee probes "*) prints '^Total: ' ;;
 	"probee info "*) prints '^losses' ;;
 	"probee push "*) prints '[1-9][0-9,]* samples' ;;
 	"probee export "*) [ -s "${words##* -o }" ] ;;

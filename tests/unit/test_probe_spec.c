@@ -53,6 +53,11 @@ static const struct {
 	  "sched:sched_switch", MATCH_EXACT, 0 },
 	{ "fentry:vfs_read", PROBE_FENTRY, "fentry:vfs_read", "", "vfs_read", MATCH_EXACT, 0 },
 	{ "fexit:vfs_read", PROBE_FEXIT, "fexit:vfs_read", "", "vfs_read", MATCH_EXACT, 0 },
+	{ "usdt:python:line", PROBE_USDT, "usdt:python:line", "", "python:line", MATCH_EXACT, 0 },
+	{ "usdt:libc:libc:mem*", PROBE_USDT, "usdt:libc:libc:mem*", "libc", "libc:mem*", MATCH_GLOB, 0 },
+	{ "usdt:/bin/a:b:c-d", PROBE_USDT, "usdt:/bin/a:b:c-d", "/bin/a", "b:c-d", MATCH_EXACT, 0 },
+	{ "usdt:./a:b", PROBE_USDT, "usdt:./a:b", "./a", "*:b", MATCH_GLOB, 0 },
+	{ "usdt:/x:y/a:b:c", PROBE_USDT, "usdt:/x:y/a:b:c", "/x:y/a", "b:c", MATCH_EXACT, 0 },
 	{ "raw_tp:sched_switch", PROBE_RAW_TRACEPOINT, "raw_tp:sched_switch", "", "sched_switch",
 	  MATCH_EXACT, 0 },
 };
@@ -85,7 +90,9 @@ static void bad_ones_are_explained(void **state)
 		{ "t:sched", "a category and a name" }, { "t::x", "a category and a name" },
 		{ "fentry:vfs_*", "the name of one function" }, { "fexit:libc:read", "the name of one" },
 		{ "raw_tp:a:b", "has no category" },	{ "k:", "a name is missing" },
-		{ "usdt:a:b", "not there yet" },
+		{ "usdt:a", "a provider and a name" }, { "usdt:a:", "a provider and a name" },
+		{ "usdt::a", "a provider and a name" }, { "usdt:a::b", "a provider and a name" },
+		{ "usdt::a:b", "a provider and a name" },
 	};
 
 	(void)state;

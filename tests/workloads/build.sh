@@ -111,6 +111,10 @@ done
 build shop shop.cc $CXX -std=c++17 $opt -fomit-frame-pointer
 build throws throws.cc $CXX -std=c++17 $opt -fomit-frame-pointer
 build calls calls.cc $CXX -std=c++17 $opt -fomit-frame-pointer
+if echo '#include <sys/sdt.h>' | $CC -E -x c -o /dev/null - 2>/dev/null; then
+	build usdt usdt.c $nofp
+	build usdt_nopie usdt.c $CC $opt -fomit-frame-pointer -fno-pie -no-pie
+fi
 if command -v rustc >/dev/null; then
 	build crate_rs crate.rs rustc --crate-name crate_rs -O -g
 fi

@@ -191,6 +191,13 @@ int capture_bpf_probe_sums(const struct capture_bpf *b)
 	return bpf_map__fd(b->skel->maps.probe_sums);
 }
 
+int capture_bpf_usdt_place(struct capture_bpf *b, uint32_t number, const struct usdt_place *p)
+{
+	return bpf_map_update_elem(bpf_map__fd(b->skel->maps.usdt_places), &number, p, BPF_ANY)
+		       ? fail(-errno, "tell the kernel side of a USDT probe")
+		       : 0;
+}
+
 int capture_bpf_probe_filter(struct capture_bpf *b, uint32_t event, const struct probe_filter *f)
 {
 	return bpf_map_update_elem(bpf_map__fd(b->skel->maps.probe_filters), &event, f, BPF_ANY)
@@ -217,6 +224,16 @@ static int sum_of_cpus(const struct capture_bpf *b, const struct bpf_map *map, u
 int capture_bpf_probe_counts(const struct capture_bpf *b, uint32_t event, struct probe_counts *out)
 {
 	return sum_of_cpus(b, b->skel->maps.probe_counters, event, out->v, PROBE_COUNTERS);
+}
+
+int capture_bpf_shadow_frames(const struct capture_bpf *b)
+{
+	return bpf_map__fd(b->skel->maps.shadow_frames);
+}
+
+int capture_bpf_shadow_counts(const struct capture_bpf *b, struct shadow_counts *out)
+{
+	return sum_of_cpus(b, b->skel->maps.shadow_counters, 0, out->v, SHADOW_COUNTERS);
 }
 
 struct probe_control *capture_bpf_probe_control(struct capture_bpf *b)

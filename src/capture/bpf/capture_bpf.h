@@ -31,6 +31,8 @@ enum {
 	CAPTURE_SLEEPERS = 256,		/* scans aside from others: see sleepers.h */
 	CAPTURE_IRQ = 512,
 	CAPTURE_TRACED = 1024,		/* no program of its own: see traced_function.h */
+	CAPTURE_USDT = 2048,		/* no program: room for places of USDT probes */
+	CAPTURE_USDT_STACKS = 4096,	/* no program: room for shadow stacks */
 	CAPTURE_TASKS = CAPTURE_SNAPSHOT | CAPTURE_SLEEPERS,
 	CAPTURE_PROBES = CAPTURE_UPROBES | CAPTURE_KPROBES | CAPTURE_TRACEPOINTS |
 			 CAPTURE_RAW_TRACEPOINTS | CAPTURE_TRACED
@@ -96,6 +98,11 @@ struct off_cpu_control *capture_bpf_off_cpu(struct capture_bpf *b);
 int capture_bpf_off_cpu_ring(const struct capture_bpf *b);
 int capture_bpf_off_cpu_threads(const struct capture_bpf *b);	/* a map of struct off_cpu_thread */
 
+/* A map of shadow frames by struct shadow_place: bpf/shadow.bpf.h. */
+int capture_bpf_shadow_frames(const struct capture_bpf *b);
+int capture_bpf_shadow_counts(const struct capture_bpf *b, struct shadow_counts *out);
+/* Sets a place of a USDT probe, below USDT_PLACES. 0 or -errno, explained. */
+int capture_bpf_usdt_place(struct capture_bpf *b, uint32_t number, const struct usdt_place *p);
 /* Those of bpf/probe.bpf.h; capture: one of CAPTURE_UPROBES and so on. */
 struct bpf_program *capture_bpf_probe(struct capture_bpf *b, unsigned capture);
 int capture_bpf_probe_ring(const struct capture_bpf *b);

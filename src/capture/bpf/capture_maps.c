@@ -82,16 +82,27 @@ static void size_stays(struct capture_bpf *b, const struct knobs *knobs)
 	bpf_map__set_max_entries(b->skel->maps.off_cpu_ring, b->sizes.ring_bytes);
 }
 
-static void size_probes(struct capture_bpf *b, bool timed)
+static void size_probes(struct capture_bpf *b, unsigned programs)
 {
 	uint32_t slots = PROBE_SLOTS * (uint32_t)b->nr_cpus;
 
-	if (timed)
+	if (programs & CAPTURE_USDT)
+		bpf_map__set_max_entries(b->skel->maps.usdt_places, USDT_PLACES);
+	if (programs & CAPTURE_TIMED_PROBES)
 		bpf_map__set_max_entries(b->skel->maps.probe_entries, PROBE_ENTRIES);
 	bpf_map__set_max_entries(b->skel->maps.probe_slots, slots);
 	if (map_sizes_memos(&b->sizes))
 		bpf_map__set_max_entries(b->skel->maps.probe_memos, PROBE_MEMOS + slots);
 	bpf_map__set_max_entries(b->skel->maps.probe_ring, 2 * b->sizes.ring_bytes);
+}
+
+static void size_shadows(struct capture_bpf *b, struct knobs *knobs)
+{
+	knobs->shadow = 1;
+	bpf_map__set_max_entries(b->skel->maps.shadow_frames, SHADOW_FRAMES);
+	bpf_map__set_max_entries(b->skel->maps.shadow_known, SHADOW_KNOWN);
+	bpf_map__set_max_entries(b->skel->maps.shadow_recent, SHADOW_RECENT);
+	bpf_map__set_max_entries(b->skel->maps.shadow_slots, PROBE_SLOTS * (uint32_t)b->nr_cpus);
 }
 
 /* Gives each collector its slots of dump_scratch. */
@@ -122,7 +133,9 @@ void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *
 	knobs->memos = map_sizes_memos(&b->sizes);
 	bpf_map__set_max_entries(b->skel->maps.memos, knobs->memos ? knobs->memos : 1);
 	if (opts->programs & CAPTURE_PROBES)
-		size_probes(b, opts->programs & CAPTURE_TIMED_PROBES);
+		size_probes(b, opts->programs);
+	if (opts->programs & CAPTURE_USDT_STACKS)
+		size_shadows(b, knobs);
 	if (opts->programs & CAPTURE_TASKS)
 		size_scans(b, knobs);
 	if (opts->programs & CAPTURE_OFF_CPU)

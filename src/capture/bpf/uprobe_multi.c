@@ -3,7 +3,6 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,29 +15,21 @@ struct link_attr {
 	uint32_t nr, multi_flags, pid, pad;
 };
 
-int uprobe_multi_link(int prog, const char *path, const uint64_t *offsets, size_t nr,
-		      uint64_t cookie, bool returns)
+int uprobe_multi_link(int prog, const struct uprobe_multi *m)
 {
-	uint64_t *cookies = malloc(nr * sizeof(*cookies));
 	struct link_attr attr = {
 		.prog_fd = (uint32_t)prog,
 		.attach_type = UPROBE_MULTI_TYPE,
-		.path = (uint64_t)(uintptr_t)path,
-		.offsets = (uint64_t)(uintptr_t)offsets,
-		.cookies = (uint64_t)(uintptr_t)cookies,
-		.nr = (uint32_t)nr,
-		.multi_flags = returns ? MULTI_RETURN : 0,
+		.path = (uint64_t)(uintptr_t)m->path,
+		.offsets = (uint64_t)(uintptr_t)m->offsets,
+		.ref_ctr_offsets = (uint64_t)(uintptr_t)m->semaphores,
+		.cookies = (uint64_t)(uintptr_t)m->cookies,
+		.nr = (uint32_t)m->nr,
+		.multi_flags = m->returns ? MULTI_RETURN : 0,
 	};
-	int fd, err;
+	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 
-	if (!cookies)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		cookies[i] = cookie;
-	fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
-	err = fd < 0 ? -errno : 0;
-	free(cookies);
-	return err ? err : fd;
+	return fd < 0 ? -errno : fd;
 }
 
 /* A kernel that has them says that a directory is no file for probes, others refuse all of it. */
@@ -50,11 +41,12 @@ bool uprobe_multi_is_there(void)
 	LIBBPF_OPTS(bpf_prog_load_opts, opts,
 		    .expected_attach_type = (enum bpf_attach_type)UPROBE_MULTI_TYPE);
 	int prog = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "multi", "GPL", insns, 2, &opts), link;
-	uint64_t offset = 0;
+	const uint64_t zero = 0;
+	const struct uprobe_multi m = { .path = "/", .offsets = &zero, .cookies = &zero, .nr = 1 };
 
 	if (prog < 0)
 		return false;
-	link = uprobe_multi_link(prog, "/", &offset, 1, 0, false);
+	link = uprobe_multi_link(prog, &m);
 	if (link >= 0)
 		close(link);
 	close(prog);

@@ -16,8 +16,15 @@
 bool uprobe_multi_is_there(void);
 
 /*
- * prog: its descriptor. The program gets the cookie at each of the nr offsets. The link's
+ * prog: its descriptor. The program gets a cookie of its own at each of the offsets. The link's
  * descriptor, which ends the probes when it is closed, or -errno: if one cannot be put, none is.
  */
-int uprobe_multi_link(int prog, const char *path, const uint64_t *offsets, size_t nr,
-		      uint64_t cookie, bool returns);
+struct uprobe_multi {
+	const char *path;
+	const uint64_t *offsets, *cookies;
+	const uint64_t *semaphores;	/* offsets of counters of USDT probes, or 0; NULL: none */
+	size_t nr;
+	bool returns;
+};
+
+int uprobe_multi_link(int prog, const struct uprobe_multi *m);

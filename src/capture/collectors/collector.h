@@ -28,6 +28,7 @@
 #include "src/base/opt.h"
 #include "src/capture/collectors/event_table.h"
 #include "src/capture/collectors/off_cpu.h"
+#include "src/capture/collectors/usdt_stack_list.h"
 #include "src/model/record.h"
 #include "src/proc/cpus.h"
 
@@ -45,6 +46,7 @@ struct capture_options {
 	const char *command;		/* the program behind "--"; NULL: none */
 	/* The sampler. */
 	struct event_list events;
+	struct usdt_stack_list usdt_stacks;	/* by the collector of probes */
 	double freq_hz;
 	bool include_idle;		/* ticks of idle CPUs are samples, too */
 	struct cpu_list cpus;		/* empty: all */

@@ -96,7 +96,7 @@ static int find_kprobe(const struct probe_attach *a)
 int probe_attach_find(struct probe_attach *a, const struct uprobe_scope *scope)
 {
 	switch (a->request->spec.kind) {
-	case PROBE_UPROBE: case PROBE_URETPROBE: return find_uprobe(a, scope);
+	case PROBE_UPROBE: case PROBE_URETPROBE: case PROBE_USDT: return find_uprobe(a, scope);
 	case PROBE_KPROBE: case PROBE_KRETPROBE: return find_kprobe(a);
 	case PROBE_TRACEPOINT: return find_tracepoint(a);
 	case PROBE_RAW_TRACEPOINT: case PROBE_FENTRY: case PROBE_FEXIT: case PROBE_KINDS: break;
@@ -119,7 +119,7 @@ static int keep_link(struct probe_attach *a, struct bpf_link *link)
 }
 
 /* Has the program run for a perf event. Takes the descriptor. */
-static int run_for(struct probe_attach *a, const struct bpf_program *prog, int fd, uint32_t cookie)
+static int run_for(struct probe_attach *a, const struct bpf_program *prog, int fd, uint64_t cookie)
 {
 	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = cookie);
 	struct bpf_link *link = bpf_program__attach_perf_event_opts(prog, fd, &opts);
@@ -146,6 +146,19 @@ static int read_number(const char *path, const char *format)
 }
 
 #define UPROBE_PMU "/sys/bus/event_source/devices/uprobe/"
+#define SEMAPHORE_FORMAT "config:32-63"	/* since Linux 4.20 */
+
+static bool knows_semaphores(void)
+{
+	FILE *f = fopen(UPROBE_PMU "format/ref_ctr_offset", "re");
+	char text[32] = "";
+	bool is = f && fgets(text, sizeof(text), f) &&
+		  !strncmp(text, SEMAPHORE_FORMAT, strlen(SEMAPHORE_FORMAT));
+
+	if (f)
+		fclose(f);
+	return is;
+}
 
 static int open_uprobe(const struct uprobe_point *p, bool returns)
 {
@@ -158,8 +171,9 @@ static int open_uprobe(const struct uprobe_point *p, bool returns)
 	};
 	int fd;
 
-	if (type < 0)
+	if (type < 0 || p->semaphore > UINT32_MAX || (p->semaphore && !knows_semaphores()))
 		return -ENOTSUP;
+	attr.config |= p->semaphore << 32;
 	attr.uprobe_path = (uint64_t)(uintptr_t)p->attach_path;
 	attr.probe_offset = p->offset;
 	fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
@@ -185,41 +199,51 @@ struct way {
 	bool multi, returns;
 };
 
-static int link_points(struct probe_attach *a, const struct way *w, const char *path,
-		       const uint64_t *offsets, size_t nr)
+static uint64_t cookie_of(const struct probe_attach *a, const struct way *w, size_t i)
 {
-	int prog = bpf_program__fd(capture_bpf_probe(w->bpf, CAPTURE_UPROBES));
-	int fd = uprobe_multi_link(prog, path, offsets, nr, w->cookie, w->returns);
-
-	return fd < 0 ? fd : keep_raw(a, fd);
+	return w->cookie | a->flags | (a->first_place ? (uint64_t)(a->first_place + i) << 32 : 0);
 }
 
 /* By one link. -EAGAIN: this kernel has none for several. */
 static int link_range(struct probe_attach *a, const struct way *w, size_t first, size_t end)
 {
-	uint64_t *offsets = malloc((end - first) * sizeof(*offsets));
-	size_t nr = 0;
-	int err = w->multi ? 0 : -EAGAIN;
+	int prog = bpf_program__fd(capture_bpf_probe(w->bpf, CAPTURE_UPROBES)), fd;
+	uint64_t *words = calloc(end - first, 3 * sizeof(*words));
+	uint64_t *offsets = words, *semaphores = words + (end - first);
+	uint64_t *cookies = semaphores + (end - first);
+	struct uprobe_multi m = { .path = a->points.v[first].attach_path, .offsets = offsets,
+				  .semaphores = semaphores, .cookies = cookies,
+				  .returns = w->returns };
 
-	if (!offsets)
-		return -ENOMEM;
-	for (size_t i = first; i < end; i++)
-		if (!a->points.v[i].refused)
-			offsets[nr++] = a->points.v[i].offset;
-	if (!err && nr)
-		err = link_points(a, w, a->points.v[first].attach_path, offsets, nr);
-	free(offsets);
-	return err;
+	if (!w->multi || !words) {
+		free(words);
+		return words ? -EAGAIN : -ENOMEM;
+	}
+	for (size_t i = first; i < end; i++) {
+		const struct uprobe_point *p = &a->points.v[i];
+
+		if (p->refused)
+			continue;
+		offsets[m.nr] = p->offset;
+		semaphores[m.nr] = p->semaphore;
+		cookies[m.nr++] = cookie_of(a, w, i);
+	}
+	fd = m.nr ? uprobe_multi_link(prog, &m) : 0;
+	free(words);
+	return fd < 0 || !m.nr ? fd : keep_raw(a, fd);
 }
 
-static int attach_point(struct probe_attach *a, const struct way *w, const struct uprobe_point *p)
+static int attach_point(struct probe_attach *a, const struct way *w, size_t i)
 {
+	const struct uprobe_point *p = &a->points.v[i];
 	int fd;
 
 	if (w->multi)
-		return link_points(a, w, p->attach_path, &p->offset, 1);
+		return link_range(a, w, i, i + 1);
 	fd = open_uprobe(p, w->returns);
-	return fd < 0 ? fd : run_for(a, capture_bpf_probe(w->bpf, CAPTURE_UPROBES), fd, w->cookie);
+	return fd < 0 ? fd
+		      : run_for(a, capture_bpf_probe(w->bpf, CAPTURE_UPROBES), fd,
+				cookie_of(a, w, i));
 }
 
 /* These say something about the recording, not about the place. */
@@ -263,7 +287,7 @@ static int attach_range(struct probe_attach *a, const struct way *w, size_t firs
 	size_t middle = first + (end - first) / 2;
 	int err = end - first > 1 ? link_range(a, w, first, end)
 		  : p->refused	  ? 0
-				  : attach_point(a, w, p);
+				  : attach_point(a, w, first);
 
 	if (!err || is_fatal(err))
 		return err;
@@ -467,7 +491,7 @@ int probe_attach(struct probe_attach *a, struct capture_bpf *bpf, uint16_t event
 	const char *colon = strchr(s->function, ':');
 
 	switch (s->kind) {
-	case PROBE_UPROBE: case PROBE_URETPROBE:
+	case PROBE_UPROBE: case PROBE_URETPROBE: case PROBE_USDT:
 		return attach_uprobe(a, bpf, event);
 	case PROBE_KPROBE: case PROBE_KRETPROBE:
 		return attach_kprobe(a, capture_bpf_probe(bpf, CAPTURE_KPROBES), event);

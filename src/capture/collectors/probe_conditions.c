@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The conditions of a probe (--if) as the BPF programs have them: where a word is, and its size. */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/fail.h"
@@ -8,6 +10,7 @@
 #include "src/capture/bpf/traced_function.h"
 #include "src/capture/collectors/probe_attach.h"
 #include "src/probes/tracefs.h"
+#include "src/probes/usdt_arguments.h"
 
 #if defined(__x86_64__)
 static const uint8_t argument_words[] = { 14, 13, 12, 11, 9, 8 };	/* di, si, dx, cx, r8, r9 */
@@ -16,6 +19,15 @@ static const uint8_t argument_words[] = { 14, 13, 12, 11, 9, 8 };	/* di, si, dx,
 static const uint8_t argument_words[] = { 0, 1, 2, 3, 4, 5 };
 #define RESULT_WORD 0
 #endif
+
+/* The number of "arg1" .. "arg12", from 0 on; -1: it is none. */
+static int usdt_argument_of(const char *word)
+{
+	char *end;
+	unsigned long nr = strncmp(word, "arg", 3) ? 0 : strtoul(word + 3, &end, 10);
+
+	return nr && nr <= USDT_ARGUMENTS && !*end ? (int)nr - 1 : -1;
+}
 
 /* The number of "arg1" .. "arg6", from 0 on; -1: it is none. */
 static int argument_of(const char *word)
@@ -79,6 +91,62 @@ static int traced_condition(const struct probe_attach *a, const struct probe_if 
 	return 0;
 }
 
+/*
+ * Each place has the argument (from 0 on) elsewhere, but all must have it. 0: it has no sign; 1: it
+ * has one; or -EINVAL.
+ */
+static int find_argument(const struct probe_attach *a, size_t arg, const char *option,
+			 const char *text)
+{
+	int is_signed = 0;
+
+	for (size_t i = 0; i < a->points.nr; i++) {
+		const struct uprobe_point *p = &a->points.v[i];
+		struct probe_argument v[USDT_ARGUMENTS];
+		size_t nr = usdt_arguments_parse(p->arguments, v);
+
+		if (p->refused)
+			continue;
+		is_signed |= v[arg].is_signed;
+		if (arg < nr && v[arg].kind != ARGUMENT_NONE)
+			continue;
+		return fail_why(-EINVAL, "%s %s%s: %s of %s has no such argument that could be "
+				"read: \"%s\"", a->request->spec.name, option, text, p->symbol,
+				p->path, p->arguments);
+	}
+	return is_signed;
+}
+
+static int usdt_condition(const struct probe_attach *a, const struct probe_if *c,
+			  struct probe_condition *out)
+{
+	int arg = usdt_argument_of(c->word), is_signed;
+
+	if (arg < 0)
+		return bad_word(a, c, "arg1 to arg12");
+	is_signed = find_argument(a, (size_t)arg, "--if ", c->text);
+	if (is_signed < 0)
+		return is_signed;
+	out->is_signed |= (uint8_t)is_signed;
+	out->argument = (uint8_t)(arg + 1);
+	return 0;
+}
+
+static int values(const struct probe_attach *a, struct probe_filter *out)
+{
+	const struct probe_request *r = a->request;
+	char text[16];
+	int err = 0;
+
+	out->nr_values = (uint32_t)r->nr_values;
+	for (size_t i = 0; i < r->nr_values && err >= 0; i++) {
+		out->values[i] = r->values[i];
+		snprintf(text, sizeof(text), "arg%u", r->values[i].argument);
+		err = find_argument(a, r->values[i].argument - 1u, "--args ", text);
+	}
+	return err < 0 ? err : 0;
+}
+
 static int condition(const struct probe_attach *a, const struct probe_if *c,
 		     struct probe_condition *out)
 {
@@ -88,6 +156,8 @@ static int condition(const struct probe_attach *a, const struct probe_if *c,
 
 	*out = (struct probe_condition){ .value = c->value, .size = 8, .op = (uint8_t)c->op,
 					 .is_signed = c->is_signed };
+	if (kind == PROBE_USDT)
+		return usdt_condition(a, c, out);
 	if (kind == PROBE_FENTRY || kind == PROBE_FEXIT)
 		return traced_condition(a, c, out);
 	if (kind == PROBE_TRACEPOINT && !a->by_raw_tracepoint)
@@ -114,5 +184,5 @@ int probe_conditions(const struct probe_attach *a, struct probe_filter *out)
 	out->min_latency_ns = r->min_latency_ns;
 	for (size_t i = 0; i < r->nr_ifs && !err; i++)
 		err = condition(a, &r->ifs[i], &out->v[i]);
-	return err;
+	return err ? err : values(a, out);
 }

@@ -139,6 +139,48 @@ int probe_list_if(const struct opt *o, const char *value, void *dst)
 	}
 }
 
+/* "arg1", "arg2:str". false: it is none. */
+static bool parse_value(const char *text, size_t len, struct probe_value *out)
+{
+	char word[16], *end;
+	unsigned long nr;
+
+	snprintf(word, sizeof(word), "%.*s", (int)len, text);
+	nr = len < sizeof(word) && !strncmp(word, "arg", 3) ? strtoul(word + 3, &end, 10) : 0;
+	if (!nr || nr > USDT_ARGUMENTS || (*end && strcmp(end, ":str")))
+		return false;
+	*out = (struct probe_value){ .argument = (uint8_t)nr, .is_text = *end != 0 };
+	return true;
+}
+
+int probe_list_args(const struct opt *o, const char *value, void *dst)
+{
+	struct probe_list *l = dst;
+	struct probe_request *r = l->nr ? l->v[l->nr - 1] : NULL;
+	int nr_texts = 0;
+
+	if (!r || r->spec.kind != PROBE_USDT)
+		return fail_why(-EINVAL, "--%s %s: of which USDT probe? Try: -e "
+				"usdt:postgresql:query-start --%s arg1:str", o->name, value,
+				o->name);
+	for (const char *p = value;; p++) {
+		struct probe_value v;
+		size_t len = strcspn(p, ",");
+
+		if (!parse_value(p, len, &v))
+			return fail_why(-EINVAL, "--%s %s: not a list of arguments. Try: "
+					"arg1,arg2:str", o->name, value);
+		nr_texts += v.is_text;
+		if (r->nr_values == PROBE_VALUES || nr_texts > SHADOW_TEXTS)
+			return fail_why(-EINVAL, "--%s %s: at most %d arguments, and %d of them "
+					"texts", o->name, value, PROBE_VALUES, SHADOW_TEXTS);
+		r->values[r->nr_values++] = v;
+		p += len;
+		if (!*p)
+			return 0;
+	}
+}
+
 int probe_list_min_latency(const struct opt *o, const char *value, void *dst)
 {
 	struct probe_list *l = dst;
@@ -169,11 +211,13 @@ unsigned probe_list_programs(const struct probe_list *l)
 		[PROBE_TRACEPOINT] = CAPTURE_TRACEPOINTS | CAPTURE_RAW_TRACEPOINTS,
 		[PROBE_RAW_TRACEPOINT] = CAPTURE_RAW_TRACEPOINTS,
 		[PROBE_FENTRY] = CAPTURE_TRACED,    [PROBE_FEXIT] = CAPTURE_TRACED,
+		[PROBE_USDT] = CAPTURE_UPROBES | CAPTURE_USDT,
 	};
 	unsigned all = 0;
 
 	for (size_t i = 0; i < l->nr; i++)
 		all |= programs[l->v[i]->spec.kind] |
-		       (l->v[i]->is_timed ? CAPTURE_TIMED_PROBES : 0);
+		       (l->v[i]->is_timed ? CAPTURE_TIMED_PROBES : 0) |
+		       (l->v[i]->nr_values ? CAPTURE_USDT_STACKS : 0);
 	return all;
 }

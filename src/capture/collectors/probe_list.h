@@ -27,6 +27,8 @@ struct probe_request {
 	struct probe_spec spec;
 	struct probe_if ifs[PROBE_CONDITIONS];
 	size_t nr_ifs;
+	struct probe_value values[PROBE_VALUES];	/* --args */
+	size_t nr_values;
 	bool is_timed;			/* --min-latency: it weighs nanoseconds */
 	uint64_t min_latency_ns;
 };
@@ -40,6 +42,8 @@ struct probe_list {
 int probe_list_add(const struct opt *o, const char *text, struct probe_list *l);
 /* An option: --if EXPR && EXPR ... of the probe before it. dst: a struct probe_list. */
 int probe_list_if(const struct opt *o, const char *value, void *dst);
+/* An option: --args arg1,arg2:str of the USDT probe before it. dst: a struct probe_list. */
+int probe_list_args(const struct opt *o, const char *value, void *dst);
 /* An option: --min-latency TIME of the probe before it, which must be of a return. */
 int probe_list_min_latency(const struct opt *o, const char *value, void *dst);
 void probe_list_release(struct probe_list *l);

@@ -18,6 +18,7 @@
 #include "src/capture/collectors/probe_attach.h"
 #include "src/capture/collectors/probe_sums.h"
 #include "src/capture/collectors/ring_queue.h"
+#include "src/capture/collectors/usdt_stacks.h"
 #include "src/probes/tracefs.h"
 #include "src/capture/recorder.h"
 
@@ -33,7 +34,9 @@ struct probes {
 	uint16_t numbers[WIRE_MAX_EVENTS];
 	size_t nr;
 	int tracefs;			/* -1: not there, or not needed */
+	uint32_t next_place;		/* of USDT probes */
 	struct probe_sums *sums;
+	struct usdt_stacks *stacks;	/* NULL: none are wanted */
 	uint64_t next_look_ns, next_sums_ns, samples, bad;
 	uint64_t missed[WIRE_MAX_EVENTS];	/* until the stop: probe_attach_missed() */
 	uint64_t programs_missed;
@@ -41,12 +44,12 @@ struct probes {
 
 static bool is_wanted(const struct capture_options *o)
 {
-	return o->events.probes.nr;
+	return o->events.probes.nr || o->usdt_stacks.nr;
 }
 
 static unsigned programs(const struct capture_options *o)
 {
-	return probe_list_programs(&o->events.probes);
+	return probe_list_programs(&o->events.probes) | usdt_stack_list_programs(&o->usdt_stacks);
 }
 
 static uint8_t event_kind(enum probe_kind kind)
@@ -54,7 +57,7 @@ static uint8_t event_kind(enum probe_kind kind)
 	switch (kind) {
 	case PROBE_KPROBE: case PROBE_KRETPROBE: case PROBE_FENTRY: case PROBE_FEXIT:
 		return EVENT_KPROBE;
-	case PROBE_UPROBE: case PROBE_URETPROBE: return EVENT_UPROBE;
+	case PROBE_UPROBE: case PROBE_URETPROBE: case PROBE_USDT: return EVENT_UPROBE;
 	case PROBE_TRACEPOINT: case PROBE_RAW_TRACEPOINT: case PROBE_KINDS: break;
 	}
 	return EVENT_TRACEPOINT;
@@ -75,22 +78,53 @@ static int add_event(struct probes *p, size_t i)
 	return 0;
 }
 
-static int open_probe(struct probes *p, size_t i)
+/* stack: the probe is at its entries; NULL: it is none of a shadow stack. */
+static int open_probe(struct probes *p, const struct probe_request *r,
+		      const struct usdt_stack *stack)
 {
 	const struct capture_options *o = p->options;
 	struct uprobe_scope scope = { .pids = o->only_pids, .command = o->command };
+	size_t i = p->nr++;
 	struct probe_attach *a = &p->v[i];
 	struct probe_filter filter;
 	int err;
 
-	*a = (struct probe_attach){ .request = o->events.probes.v[i], .tracefs = p->tracefs };
-	p->nr = i + 1;
+	*a = (struct probe_attach){ .request = r, .tracefs = p->tracefs,
+				    .flags = stack ? PROBE_SHADOW_ENTRY : 0 };
 	err = probe_attach_find(a, &scope);
+	if (!err && stack)
+		err = usdt_stacks_places(stack, a, p->bpf, &p->next_place);
+	else if (!err && r->spec.kind == PROBE_USDT)
+		err = usdt_places_put(a, p->bpf, &p->next_place);
 	if (!err)
 		err = add_event(p, i);
 	if (!err)
 		err = probe_conditions(a, &filter);
 	return err ? err : capture_bpf_probe_filter(p->bpf, p->numbers[i], &filter);
+}
+
+/* The shadow stacks, and an event for each whose entries are wanted as such. */
+static int open_stacks(struct probes *p)
+{
+	const struct usdt_stack_list *l = &p->options->usdt_stacks;
+	struct uprobe_scope scope = { .pids = p->options->only_pids,
+				      .command = p->options->command };
+	const struct usdt_stacks_deps deps = {
+		.list = l,
+		.scope = &scope,
+		.bpf = p->bpf,
+		.session = recorder_session(p->recorder),
+		.next_place = &p->next_place,
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < l->nr && !err; i++) {
+		if (l->v[i]->every && p->nr == WIRE_MAX_EVENTS)
+			err = fail_why(-EINVAL, "--usdt-stack: too many events");
+		else if (l->v[i]->every)
+			err = open_probe(p, &l->v[i]->entry, l->v[i]);
+	}
+	return err || !l->nr ? err : usdt_stacks_open(&deps, &p->stacks);
 }
 
 static void probes_close(void *state)
@@ -101,6 +135,7 @@ static void probes_close(void *state)
 		return;
 	for (size_t i = 0; i < p->nr; i++)
 		probe_attach_release(&p->v[i]);
+	usdt_stacks_close(p->stacks);
 	ring_queue_close(&p->queue);
 	probe_sums_free(p->sums);
 	if (p->tracefs >= 0)
@@ -133,12 +168,15 @@ static int probes_open(const struct collector_context *ctx, void **state)
 	p->options = ctx->options;
 	p->recorder = ctx->recorder;
 	p->bpf = recorder_bpf(ctx->recorder);
+	p->next_place = 1;
 	p->tracefs = probe_list_programs(l) & CAPTURE_TRACEPOINTS ? tracefs_open() : -1;
 	err = ring_queue_open(&p->queue, capture_bpf_probe_ring(p->bpf));
 	if (!err)
 		err = probe_sums_new(capture_bpf_probe_sums(p->bpf), &p->sums);
 	for (size_t i = 0; i < l->nr && !err; i++)
-		err = open_probe(p, i);
+		err = open_probe(p, l->v[i], NULL);
+	if (!err)
+		err = open_stacks(p);
 	if (!err)
 		err = check_cookies(p);
 	if (err)
@@ -151,7 +189,7 @@ static int probes_open(const struct collector_context *ctx, void **state)
 static int probes_start(void *state, uint64_t begin_ns)
 {
 	struct probes *p = state;
-	int err = 0;
+	int err = p->stacks ? usdt_stacks_start(p->stacks) : 0;
 
 	for (size_t i = 0; i < p->nr && !err; i++)
 		err = probe_attach(&p->v[i], p->bpf, p->numbers[i]);
@@ -182,8 +220,13 @@ static int on_record(void *ctx, const void *data, size_t len)
 {
 	struct probes *p = ctx;
 	struct wire_stack stack;
-	int err = wire_decode(data, len, &stack) > 0 ? 0 : -EBADMSG;
+	int err = usdt_stacks_record(p->stacks, p->v, p->nr, recorder_session(p->recorder), data,
+				     len);
 
+	if (err > 0)
+		return 0;
+	if (!err)
+		err = wire_decode(data, len, &stack) > 0 ? 0 : -EBADMSG;
 	if (!err)
 		err = probe_sums_keep(p->sums, data, len, &stack);
 	if (err == -EBADMSG) {
@@ -204,6 +247,7 @@ static int take_sums(struct probes *p)
 	if (now < p->next_sums_ns && !capture_bpf_probe_control(p->bpf)->stopped)
 		return 0;
 	p->next_sums_ns = now + LOOK_EVERY_NS;
+	usdt_stacks_look(p->stacks, now);
 	err = probe_sums_take(p->sums, give, p);
 	return err == -ENOMEM ? fail(err, "keep a stack") : err;
 }
@@ -227,7 +271,8 @@ static uint64_t programs_missed(const struct probes *p)
 {
 	static const unsigned kinds[] = { CAPTURE_UPROBES, CAPTURE_KPROBES, CAPTURE_TRACEPOINTS,
 					  CAPTURE_RAW_TRACEPOINTS };
-	unsigned programs = probe_list_programs(&p->options->events.probes);
+	unsigned programs = probe_list_programs(&p->options->events.probes) |
+			    usdt_stack_list_programs(&p->options->usdt_stacks);
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -283,6 +328,8 @@ static int probes_end(void *state, const struct collector_end *end)
 	(void)end;
 	for (size_t i = 0; i < p->nr && !err; i++)
 		err = tell_counts(p, i);
+	if (!err && programs(p->options) & CAPTURE_USDT_STACKS)
+		err = usdt_stacks_end(p->bpf, recorder_session(p->recorder));
 	snprintf(text, sizeof(text), "%" PRIu64, p->programs_missed);
 	note_verbose("probes that the kernel passed over while another program ran: %s", text);
 	return err ? err : session_tell(recorder_session(p->recorder), "probes.missed", text);

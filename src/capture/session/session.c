@@ -20,6 +20,7 @@
 #include "src/capture/session/last_samples.h"
 #include "src/capture/processes/process_tracker.h"
 #include "src/capture/session/session_meta.h"
+#include "src/capture/session/shadow_names.h"
 #include "src/capture/waits/descriptor_names.h"
 #include "src/capture/waits/wait_facts.h"
 #include "src/model/binary.h"
@@ -107,6 +108,8 @@ int session_new(const struct session_deps *deps, struct session **sp)
 		err = jit_names_new(&jit, &s->jit);
 	if (!err)
 		err = runtime_names_new(&runtimes, &s->runtimes);
+	if (!err)
+		err = shadow_names_new(&s->definer.shadows);
 	if (err) {
 		session_free(s);
 		return err;

@@ -11,6 +11,7 @@
 #include "src/capture/session/definitions.h"
 #include "src/capture/session/kernel_trim.h"
 #include "src/capture/session/runtime_names.h"
+#include "src/capture/session/shadow_names.h"
 #include "src/model/binary.h"
 #include "src/model/process.h"
 #include "src/model/stacks.h"
@@ -28,6 +29,7 @@ struct region_binary {
 
 void stack_definer_release(struct stack_definer *d)
 {
+	shadow_names_free(d->shadows);
 	free(d->regions);
 	free(d->made);
 }
@@ -67,6 +69,35 @@ static uint64_t instruction_of(uint64_t raw)
 	uint64_t addr = raw & UNWIND_ADDRESS_MASK;
 
 	return raw & UNWIND_RETURN_ADDRESS ? addr - 1 : addr;
+}
+
+/* A function of an interpreter, by what its probes have said of it. */
+static uint32_t shadow_frame(struct stack_definer *d, uint64_t id, bool again)
+{
+	struct stack_frame f = { .addr = id & UNWIND_ADDRESS_MASK, .kind = FRAME_SYNTHETIC };
+	struct record rec = { .tag = REC_SYMBOL, .symbol = { .status = SYMBOL_OK } };
+	struct rec_line line = { 0 };
+	struct shadow_name name;
+	struct symbol_line l = { 0 };
+	bool is_new;
+
+	rec.symbol.frame = define_frame(d, &f, 0, &is_new);
+	if (!rec.symbol.frame || (!is_new && !again) || !shadow_names_get(d->shadows, id, &name))
+		return rec.symbol.frame;
+	l.name = l.sysname = name.name;
+	l.file = l.decl_file = *name.file ? name.file : NULL;
+	l.line = l.decl_line = name.line;
+	line.func = definitions_func(d->deps.defs, &l);
+	line.line = name.line;
+	rec.symbol.lines = &line;
+	rec.symbol.nr_lines = 1;
+	emit(d, &rec);
+	return rec.symbol.frame;
+}
+
+void stack_definer_shadow(struct stack_definer *d, uint64_t id)
+{
+	shadow_frame(d, id, true);
 }
 
 static uint32_t user_frame(struct stack_definer *d, struct process *p, uint64_t raw,
@@ -349,6 +380,8 @@ static size_t trusted_frames(const struct process *p, const struct wire_stack *w
 			i++;
 			continue;
 		}
+		if (w->user[i] & UNWIND_SHADOW)
+			continue;
 		m = process_find_mapping(p, instruction_of(w->user[i]), time_ns);
 		if (m && !process_knew(p, m, time_ns))
 			return i + 1;
@@ -378,6 +411,17 @@ static size_t find_frames(const struct wire_stack *w, size_t nr,
 	return n;
 }
 
+/* The frame that begins with this word; in that of a runtime UNWIND_SHADOW is a bit of its kind. */
+static uint32_t frame_of_word(struct stack_definer *d, struct process *p, const uint64_t *word,
+			      uint64_t time_ns)
+{
+	if (*word & UNWIND_RUNTIME)
+		return runtime_frame(d, p, word);
+	if (*word & UNWIND_SHADOW)
+		return shadow_frame(d, *word, false);
+	return user_frame(d, p, *word, time_ns);
+}
+
 static uint32_t define_user(struct stack_definer *d, struct process *p, const struct wire_stack *w,
 			    size_t nr)
 {
@@ -387,10 +431,7 @@ static uint32_t define_user(struct stack_definer *d, struct process *p, const st
 	for (size_t i = find_frames(w, nr, places); i-- > 0;) {
 		const uint64_t *word = &w->user[places[i]];
 
-		node = define_node(d, node,
-				   *word & UNWIND_RUNTIME
-					   ? runtime_frame(d, p, word)
-					   : user_frame(d, p, *word, w->head->time_ns));
+		node = define_node(d, node, frame_of_word(d, p, word, w->head->time_ns));
 	}
 	return node;
 }
@@ -405,6 +446,7 @@ uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const st
 	*end = w->end;
 	if (!nr)
 		return 0;
+	d->rewound += w->deferred && d->shadows;
 	stack_hash_init(&h, p ? meaning_of(d, p) : w->head->tgid);
 	stack_hash_add(&h, w->user, nr);
 	node = stacks_cached(d->deps.stacks, &h);

@@ -30,6 +30,7 @@ struct kernel_symbols;
 struct process;
 struct region_binary;
 struct runtime_names;
+struct shadow_names;
 struct stacks;
 
 /* The file with the kernel's debug information, sealed. fd -1: there is none. */
@@ -66,6 +67,8 @@ struct stack_definer {
 	size_t nr_regions, cap_regions;
 	struct region_binary *made;	/* binaries that stand for code made at run time */
 	size_t nr_made, cap_made;
+	struct shadow_names *shadows;	/* owned */
+	uint64_t rewound;		/* see session_shadow_rewound() */
 	uint32_t kernel_with_lines;	/* the binary whose names come with lines; 0: none */
 };
 
@@ -77,6 +80,8 @@ void stack_definer_release(struct stack_definer *d);
  */
 uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const struct wire_stack *w,
 			    uint8_t *end);
+/* Names the shadow frame of this id, whose name has come after it. */
+void stack_definer_shadow(struct stack_definer *d, uint64_t id);
 uint32_t stack_definer_kernel(struct stack_definer *d, const struct wire_stack *w);
 /*
  * Variables lie behind the code of their file, as linkers order them. What is mapped there is not

@@ -12,6 +12,7 @@
 #include "src/capture/processes/process_tracker.h"
 #include "src/capture/stacks/code_windows.h"
 #include "src/capture/stacks/deferred_unwind.h"
+#include "src/capture/stacks/shadow_words.h"
 #include "src/capture/stacks/stack_mirrors.h"
 #include "src/capture/tables/unwind_loader.h"
 #include "src/capture/tables/unwind_slices.h"
@@ -188,21 +189,21 @@ static int give_result(struct deferred_stacks *l, const struct deferred *s,
 		       const struct wire_stack *old, const struct deferred_unwind_result *r)
 {
 	struct wire_stack stack = *old;
-	size_t nr_kernel = old->head->nr_kernel;
+	size_t nr_kernel = old->head->nr_kernel, nr_user;
 	uint8_t end = r->is_cut ? old->head->end : r->end;
 
-	/* wire_decode() limits nr_kernel, the unwinder r->nr. */
-	assert(r->nr + nr_kernel <= WIRE_DUMP_FRAMES);
+	nr_user = shadow_words_merge(old->user, old->head->nr_user, r->frames, r->nr, l->frames);
+	/* wire_decode() limits nr_kernel. */
+	assert(nr_user <= UNWIND_MAX_FRAMES && nr_user + nr_kernel <= WIRE_DUMP_FRAMES);
 	l->head = *old->head;
-	l->head.nr_user = (uint16_t)r->nr;
+	l->head.nr_user = (uint16_t)nr_user;
 	l->head.end = end;
 	l->head.flags = (uint16_t)((l->head.flags & ~(WIRE_GUESSED | WIRE_LEAF)) |
 				   (r->guessed ? WIRE_GUESSED : 0));
-	memcpy(l->frames, r->frames, r->nr * sizeof(*l->frames));
-	memcpy(l->frames + r->nr, old->kernel, nr_kernel * sizeof(*l->frames));
+	memcpy(l->frames + nr_user, old->kernel, nr_kernel * sizeof(*l->frames));
 	stack.head = &l->head;
 	stack.user = l->frames;
-	stack.kernel = l->frames + r->nr;
+	stack.kernel = l->frames + nr_user;
 	stack.end = end;
 	stack.deferred = true;
 	if (deferred_unwind_lacks(end))
@@ -219,7 +220,9 @@ static int give_result(struct deferred_stacks *l, const struct deferred *s,
 static void where_it_ended(const struct deferred_stacks *l, const struct process *p,
 			   const struct wire_stack *stack, struct deferred *s)
 {
-	uint32_t nr = only_leaf(stack) ? 1 : stack->head->nr_user;
+	/* The first may be no address, but the arguments of a probe. */
+	uint32_t first = stack->head->nr_user > 1 && stack->user[0] & UNWIND_SHADOW ? 2 : 1;
+	uint32_t nr = only_leaf(stack) ? first : stack->head->nr_user;
 	uint64_t last = nr ? stack->user[nr - 1] : 0, pc = last & UNWIND_ADDRESS_MASK;
 	const struct mapping *m =
 		nr ? process_find_mapping(p, pc, stack->head->time_ns) : NULL;

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/capture/session/shadow_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/base/hash_index.h"
+#include "src/capture/session/session_parts.h"
+
+#define NAMES_MAX (1u << 20)
+
+struct entry {
+	uint64_t id;
+	char *name, *file;		/* name NULL: not known yet */
+	uint32_t line;
+	bool waits;
+};
+
+struct shadow_names {
+	struct entry *v;
+	size_t nr, cap;
+	struct hash_index index;	/* of v, by id */
+	uint64_t waiting;
+};
+
+int shadow_names_new(struct shadow_names **np)
+{
+	*np = calloc(1, sizeof(**np));
+	return *np ? 0 : -ENOMEM;
+}
+
+void shadow_names_free(struct shadow_names *n)
+{
+	if (!n)
+		return;
+	for (size_t i = 0; i < n->nr; i++) {
+		free(n->v[i].name);
+		free(n->v[i].file);
+	}
+	ix_release(&n->index);
+	free(n->v);
+	free(n);
+}
+
+struct entry_key {
+	const struct shadow_names *n;
+	uint64_t id;
+};
+
+static bool same_id(const void *ctx, uint32_t at)
+{
+	const struct entry_key *k = ctx;
+
+	return k->n->v[at].id == k->id;
+}
+
+/* The entry of the id, which is made; NULL: there is no memory, or there are too many. */
+static struct entry *entry_of(struct shadow_names *n, uint64_t id)
+{
+	struct entry_key k = { n, id };
+	uint32_t at = ix_find(&n->index, id, same_id, &k);
+	struct entry *e;
+
+	if (at != IX_NONE)
+		return &n->v[at];
+	e = n->nr < NAMES_MAX ? array_push(&n->v, &n->nr, &n->cap) : NULL;
+	if (!e)
+		return NULL;
+	*e = (struct entry){ .id = id };
+	if (ix_add(&n->index, id, (uint32_t)n->nr - 1)) {
+		n->nr--;
+		return NULL;
+	}
+	return e;
+}
+
+int shadow_names_put(struct shadow_names *n, uint64_t id, const struct shadow_name *name)
+{
+	struct entry *e = entry_of(n, id);
+	bool waits;
+
+	if (!e)
+		return n->nr < NAMES_MAX ? -ENOMEM : 0;
+	if (e->name)
+		return 0;
+	e->name = strdup(name->name);
+	e->file = strdup(name->file);
+	if (!e->name || !e->file)
+		return -ENOMEM;
+	e->line = name->line;
+	waits = e->waits;
+	n->waiting -= waits;
+	e->waits = false;
+	return waits;
+}
+
+bool shadow_names_get(struct shadow_names *n, uint64_t id, struct shadow_name *out)
+{
+	struct entry *e = entry_of(n, id);
+
+	if (e && e->name) {
+		*out = (struct shadow_name){ e->name, e->file, e->line };
+		return true;
+	}
+	n->waiting += !e || !e->waits;
+	if (e)
+		e->waits = true;
+	return false;
+}
+
+uint64_t shadow_names_waiting(const struct shadow_names *n)
+{
+	return n->waiting;
+}
+
+int session_shadow_name(struct session *s, uint64_t id, const struct shadow_name *name)
+{
+	int waited = shadow_names_put(s->definer.shadows, id, name);
+
+	if (waited > 0)
+		stack_definer_shadow(&s->definer, id);
+	return waited < 0 ? waited : 0;
+}
+
+uint64_t session_shadow_nameless(const struct session *s)
+{
+	return shadow_names_waiting(s->definer.shadows);
+}
+
+uint64_t session_shadow_rewound(const struct session *s)
+{
+	return s->definer.rewound;
+}
