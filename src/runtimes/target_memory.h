@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The memory of a process whose runtime is looked into: where the bytes come from is the caller's
- * business (process_vm_readv() in a process that may be left behind, pages in a file, a test's
- * array). All that is read there is foreign: it may change between two reads, and lead anywhere.
+ * business (a process that may be left behind, pages in a file, a test's array). All that is read
+ * there is foreign: it may change between two reads, and lead anywhere.
  */
 #pragma once
 

@@ -47,8 +47,9 @@ static void use_identity(struct helper_message *m)
 static void use_table(struct helper_message *m)
 {
 	struct unwind_table *t = NULL;
+	struct runtime_image runtime = { 0 };
 
-	if (!parse_take_table(m, &t))
+	if (!parse_take_table(m, &t, &runtime))
 		for (uint64_t at = 0; at < 1 << 20; at += 997)
 			sink += unwind_table_find(t, t->vaddr_lo + at).cfa;
 	unwind_table_free(t);
