@@ -92,7 +92,7 @@ check "--args: an argument that it has not" grep -q 'args arg3: fixture:text of 
 # A program that runs: its semaphore is on while probee is there. Its file is in a mount namespace that probee is not in.
 mkdir -p mnt
 # shellcheck disable=SC2016
-background unshare -m sh -c 'mount -t tmpfs none "$0/mnt" && cp "$1" "$0/mnt/boxed" && exec "$0/mnt/boxed" wait 50 <"$0/in" >"$0/out"' "$T" "$USDT"
+background unshare -m --propagation unchanged sh -c 'mount -t tmpfs none "$0/mnt" && cp "$1" "$0/mnt/boxed" && exec "$0/mnt/boxed" wait 50 <"$0/in" >"$0/out"' "$T" "$USDT"
 mkfifo in 2>/dev/null
 boxed=$PID
 exec 5>in

@@ -31,7 +31,7 @@ judge_start() {
 	check "all programs load" equal "$(cat load_programs.rc)" 0
 	while read -r name verified jited; do
 		[ "$name" != "#" ] || { echo "# loading them took $jited ms"; continue; }
-		check "$name: verified instructions" at_most "$verified" 40000
+		check "$name: verified instructions" at_most "$verified" 110000
 		echo "# $name: $verified instructions verified, $jited bytes of code"
 	done <load_programs.stdout
 	check "programs" at_least "$(wc -l <load_programs.stdout)" 12
