@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frame programs of CPython over made memory: which frames belong to which native loop, also where a loop was interrupted before
- * it had frames. That they are right for real interpreters, tests/oracle/python_stacks.sh and tests/live/python_*.sh find out.
+ * it had frames. That they are right for real interpreters, tests/long/python_stacks.sh and tests/live/python_*.sh find out.
  */
 #include <setjmp.h>
 #include <stdarg.h>
