@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# timeout: 600
 # The stacks that the frame programs of src/runtimes find in stopped threads of running Pythons against what faulthandler writes
-# in the same thread at the same instruction: every function, file and line. All versions that are found. SAMPLES=N: per run.
+# in the same thread at the same instruction: every function, file and line. All versions that are found. python_stacks.sh N: so often per run.
 set -eu
 cd "$(dirname "$0")/../.."
 [ "$(uname -m)" = x86_64 ] || { echo "the base of FS is read"; exit 77; }
 OUT=${OUT:-.out}
-n=${SAMPLES:-150}
+n=${1:-150}
 T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 ${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -I. -D_GNU_SOURCE -DARCH_HEADER='"unwind/arch_x86_64.h"' tests/oracle/python/stacks.c \
