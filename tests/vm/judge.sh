@@ -31,7 +31,12 @@ judge_start() {
 	check "all programs load" equal "$(cat load_programs.rc)" 0
 	while read -r name verified jited; do
 		[ "$name" != "#" ] || { echo "# loading them took $jited ms"; continue; }
-		check "$name: verified instructions" at_most "$verified" 110000
+		# Probes run shadow stacks, too, and all but the sampler and the scans translate numbers inside a PID namespace.
+		case $name in
+		on_uprobe | on_*:pid_ns) most=110000 ;;
+		*) most=40000 ;;
+		esac
+		check "$name: verified instructions" at_most "$verified" $most
 		echo "# $name: $verified instructions verified, $jited bytes of code"
 	done <load_programs.stdout
 	check "programs" at_least "$(wc -l <load_programs.stdout)" 12
