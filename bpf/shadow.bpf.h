@@ -12,11 +12,11 @@
  *
  *	{process, CFA 7f40}	"Cart.total"	set by the probe in execute_ex() whose CFA is 7f40
  *
- * Whoever unwinds a stack finds the CFA of each native frame anyway, and asks for the note there.
+ * The unwinder finds the CFA of each native frame anyway, and asks for the note there.
  * So the native stack decides which calls are alive and in which order: a call that was left by an
- * exception has no frame any more, and fibers have other addresses. A note that nobody took away is
- * overwritten by the next call at its place; until then it is passed over, unless the frame at its
- * CFA is in the function that has made it.
+ * exception has no frame any more, and fibers have other addresses. A note that no return took away
+ * is overwritten by the next call at its place; until then it is passed over, unless the frame at
+ * its CFA is in the function that has made it.
  *
  *	main	execute_ex	execute_ex	memcpy		native frames, innermost last
  *		^ Shop.run	^ Cart.total			the shadow frames stand before them

@@ -69,9 +69,10 @@ static void on_short_way(void *ctx, uint32_t tgid, uint64_t serial, uint64_t bia
 		process_runtimes_shorten(s->deps.runtimes, p, bias, consts);
 }
 
-int session_new(const struct session_deps *deps, struct session **sp)
+/* The names of code that says them itself: generated code, interpreters, shadow stacks. */
+static int make_names(struct session *s)
 {
-	struct session *s = calloc(1, sizeof(*s));
+	const struct session_deps *deps = &s->deps;
 	struct jit_names_deps jit = {
 		.binaries = deps->binaries,
 		.processes = process_tracker_processes(deps->tracker),
@@ -89,6 +90,16 @@ int session_new(const struct session_deps *deps, struct session **sp)
 		.on_short_way = on_short_way,
 		.ctx = s,
 	};
+	int err = jit_names_new(&jit, &s->jit);
+
+	if (!err)
+		err = runtime_names_new(&runtimes, &s->runtimes);
+	return err ? err : shadow_names_new(&s->definer.shadows);
+}
+
+int session_new(const struct session_deps *deps, struct session **sp)
+{
+	struct session *s = calloc(1, sizeof(*s));
 	int err;
 
 	if (!s)
@@ -105,11 +116,7 @@ int session_new(const struct session_deps *deps, struct session **sp)
 	if (!err)
 		err = descriptor_names_new(intern_text, s, &s->files);
 	if (!err)
-		err = jit_names_new(&jit, &s->jit);
-	if (!err)
-		err = runtime_names_new(&runtimes, &s->runtimes);
-	if (!err)
-		err = shadow_names_new(&s->definer.shadows);
+		err = make_names(s);
 	if (err) {
 		session_free(s);
 		return err;
