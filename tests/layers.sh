@@ -33,7 +33,7 @@ bpf:            unwind
 src/debug_info: src/base src/model src/elf
 src/symbolize:  src/base src/rights src/model src/elf src/debug_info
 src/elf_unwind: src/base src/elf unwind
-src/runtimes:   src/base src/elf unwind
+src/runtimes:   src/base src/model src/elf unwind
 src/parse:      src/base src/model src/elf src/debug_info src/symbolize src/elf_unwind src/runtimes unwind src/rights src/helpers src/foreign
 src/probes:     src/base src/rights src/proc src/elf src/foreign src/symbolize src/elf_unwind bpf unwind
 src/late_names: src/base src/model src/elf src/proc src/symbolize src/foreign src/parse formats/trace

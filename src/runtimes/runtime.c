@@ -7,15 +7,83 @@
 #include <string.h>
 
 #include "src/elf/elf_image.h"
+#include "src/model/record.h"
 #include "src/runtimes/python_find.h"
 #include "src/runtimes/python_names.h"
 #include "src/runtimes/python_program.h"
 #include "src/runtimes/python_slot.h"
 
+static bool python_is_sound(const struct runtime_image *image)
+{
+	return python_layout_is_sound(&image->python);
+}
+
+static int python_program_of(const struct runtime_image *image, struct frame_program *out)
+{
+	return python_program(&image->python, out);
+}
+
+static uint64_t interpreters_head(const struct runtime_image *image, uint64_t bias)
+{
+	return image->state_vaddr + bias + image->python.interpreters_head;
+}
+
+static void python_constants(const struct runtime_image *image, uint64_t bias,
+			     uint64_t consts[PROGRAM_CONSTS])
+{
+	consts[PYTHON_CONST_HEAD] = interpreters_head(image, bias);
+}
+
+static int python_shorten(const struct runtime_image *image, uint64_t bias,
+			  const struct target_memory *m, uint64_t consts[PROGRAM_CONSTS])
+{
+	int32_t slot;
+	int err = python_slot_find(&image->python, m, interpreters_head(image, bias), &slot);
+
+	if (!err)
+		consts[PYTHON_CONST_SLOT] = (uint64_t)(int64_t)slot;
+	return err;
+}
+
+static const char *python_variant(const struct runtime_image *image)
+{
+	return image->python.is_free_threaded ? " free-threaded" : "";
+}
+
+/*
+ * What a kind of runtime adds to the functions of runtime.h of the same name. All but find are
+ * called for images of that kind only, and all but find and variant for those of a known version.
+ */
+static const struct runtime_kind_row {
+	const char *name;
+	uint8_t lang;
+	int (*find)(struct elf_image *img, int fd, const void *data, struct runtime_image *out);
+	bool (*is_sound)(const struct runtime_image *image);
+	const char *(*variant)(const struct runtime_image *image);	/* behind the version */
+	int (*program)(const struct runtime_image *image, struct frame_program *out);
+	void (*constants)(const struct runtime_image *image, uint64_t bias,
+			  uint64_t consts[PROGRAM_CONSTS]);		/* all are 0 before */
+	int (*shorten)(const struct runtime_image *image, uint64_t bias,
+		       const struct target_memory *m, uint64_t consts[PROGRAM_CONSTS]);
+	int (*code_read)(const struct runtime_image *image, uint64_t bias,
+			 const struct target_memory *m, uint64_t code, uint32_t cookie,
+			 struct runtime_code **out);
+	int (*code_line)(const struct runtime_code *c, uint32_t instruction, uint32_t *line);
+} kinds[RUNTIME_KINDS] = {
+	[RUNTIME_CPYTHON] = { "python", LANG_PYTHON, python_find, python_is_sound, python_variant,
+			      python_program_of, python_constants, python_shorten, python_code_read,
+			      python_code_line },
+};
+
 int runtime_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out)
 {
-	memset(out, 0, sizeof(*out));
-	return python_find(img, fd, data, out);
+	int err = -ENOENT;
+
+	for (int i = RUNTIME_NONE + 1; i < RUNTIME_KINDS && err == -ENOENT; i++) {
+		memset(out, 0, sizeof(*out));
+		err = kinds[i].find(img, fd, data, out);
+	}
+	return err;
 }
 
 bool runtime_image_is_sound(const struct runtime_image *image)
@@ -26,63 +94,64 @@ bool runtime_image_is_sound(const struct runtime_image *image)
 	for (uint32_t i = 0; i < image->nr_loops; i++)
 		if (image->loops[i].lo >= image->loops[i].hi)
 			return false;
-	return !image->is_known || python_layout_is_sound(&image->python);
+	return !image->is_known || kinds[image->kind].is_sound(image);
+}
+
+uint8_t runtime_lang(const struct runtime_image *image)
+{
+	return kinds[image->kind].lang;
 }
 
 void runtime_title(const struct runtime_image *image, char title[RUNTIME_TITLE_BYTES])
 {
+	const struct runtime_kind_row *k = &kinds[image->kind];
 	const uint32_t v = image->version;
-	int n;
+	int n = snprintf(title, RUNTIME_TITLE_BYTES, "%s", k->name);
 
-	if (!v) {
-		snprintf(title, RUNTIME_TITLE_BYTES, "python");
+	if (!v)
 		return;
-	}
-	n = snprintf(title, RUNTIME_TITLE_BYTES, "python %u.%u", v >> 24, v >> 16 & 0xff);
+	n += snprintf(title + n, RUNTIME_TITLE_BYTES - n, " %u.%u", v >> 24, v >> 16 & 0xff);
 	if (v & 0xffff)
 		n += snprintf(title + n, RUNTIME_TITLE_BYTES - n, ".%u", v >> 8 & 0xff);
-	if (image->python.is_free_threaded)
-		snprintf(title + n, RUNTIME_TITLE_BYTES - n, " free-threaded");
+	if (k->variant)
+		snprintf(title + n, RUNTIME_TITLE_BYTES - n, "%s", k->variant(image));
 }
 
 int runtime_program(const struct runtime_image *image, struct frame_program *out)
 {
-	return image->is_known ? python_program(&image->python, out) : -ENOTSUP;
-}
-
-static uint64_t interpreters_head(const struct runtime_image *image, uint64_t bias)
-{
-	return image->state_vaddr + bias + image->python.interpreters_head;
+	return image->is_known ? kinds[image->kind].program(image, out) : -ENOTSUP;
 }
 
 void runtime_constants(const struct runtime_image *image, uint64_t bias,
 		       uint64_t consts[PROGRAM_CONSTS])
 {
 	memset(consts, 0, PROGRAM_CONSTS * sizeof(consts[0]));
-	consts[PYTHON_CONST_HEAD] = interpreters_head(image, bias);
+	kinds[image->kind].constants(image, bias, consts);
 }
 
 int runtime_shorten(const struct runtime_image *image, uint64_t bias,
 		    const struct target_memory *m, uint64_t consts[PROGRAM_CONSTS])
 {
-	int32_t slot;
-	int err = python_slot_find(&image->python, m, interpreters_head(image, bias), &slot);
-
-	if (!err)
-		consts[PYTHON_CONST_SLOT] = (uint64_t)(int64_t)slot;
-	return err;
+	return kinds[image->kind].shorten ? kinds[image->kind].shorten(image, bias, m, consts)
+					  : -ENOENT;
 }
 
 int runtime_code_read(const struct runtime_image *image, uint64_t bias,
 		      const struct target_memory *m, uint64_t code, uint32_t cookie,
 		      struct runtime_code **out)
 {
-	return image->is_known ? python_code_read(image, bias, m, code, cookie, out) : -ENOTSUP;
+	int err = -ENOTSUP;
+
+	if (image->is_known)
+		err = kinds[image->kind].code_read(image, bias, m, code, cookie, out);
+	if (!err)
+		(*out)->kind = (uint8_t)image->kind;
+	return err;
 }
 
 int runtime_code_line(const struct runtime_code *c, uint32_t instruction, uint32_t *line)
 {
-	return python_code_line(c, instruction, line);
+	return kinds[c->kind].code_line(c, instruction, line);
 }
 
 void runtime_code_free(struct runtime_code *c)

@@ -51,7 +51,9 @@ struct runtime_image {
 	struct runtime_range loops[RUNTIME_MAX_LOOPS];	/* code of the interpreter's loop */
 	uint64_t state_vaddr;		/* _PyRuntime */
 	uint64_t code_type_vaddr;	/* PyCode_Type; 0: unknown */
-	struct python_layout python;
+	union {				/* of that kind */
+		struct python_layout python;
+	};
 };
 
 /*
@@ -63,6 +65,9 @@ int runtime_find(struct elf_image *img, int fd, const void *data, struct runtime
 
 /* Whether all numbers are within what runtime_find() would give. */
 bool runtime_image_is_sound(const struct runtime_image *image);
+
+/* enum func_lang of its frames. */
+uint8_t runtime_lang(const struct runtime_image *image);
 
 /* "python 3.11.2". */
 #define RUNTIME_TITLE_BYTES 32
@@ -89,6 +94,7 @@ struct runtime_code {
 	char *file;
 	uint32_t first_line;
 	/* For runtime_code_line(). */
+	uint8_t kind;			/* enum runtime_kind */
 	uint32_t version;
 	uint32_t code_offset, code_bytes;	/* where its instructions are, from the object */
 	uint32_t lines_bytes;

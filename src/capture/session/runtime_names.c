@@ -278,7 +278,8 @@ static int answer(const struct code *c, uint32_t id, const struct waiting *w, in
 		  symbol_fn fn, void *ctx)
 {
 	struct symbol_line line = { 0 };
-	struct symbol sym = { .status = err ? SYMBOL_GONE : SYMBOL_OK, .lang = LANG_PYTHON,
+	struct symbol sym = { .status = err ? SYMBOL_GONE : SYMBOL_OK,
+			      .lang = runtime_lang(c->image),
 			      .func_flags = TIER_INTERPRETED << FUNC_TIER_SHIFT };
 
 	if (err == -ECANCELED || err == -ETIMEDOUT)
