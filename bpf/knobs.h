@@ -38,7 +38,7 @@ struct knobs {
 	uint32_t probe_slot;		/* and the first of those for probes */
 	uint32_t raw_tp_cookies;	/* the kernel has them: Linux 6.10 */
 	uint32_t shadow;		/* shadow stacks are kept (bpf/shadow.bpf.h) */
-	uint32_t pad;
+	uint32_t runtimes;		/* frame programs are run (unwind/frame_program.h) */
 	uint64_t hash_seed;		/* secret; the ids of stacks depend on it */
 };
 

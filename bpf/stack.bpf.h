@@ -81,12 +81,12 @@ static __always_inline void frame_turn_on(void *env, struct unwinder *w, uint64_
 uint64_t prologue_mask(uint64_t code, uint64_t next);
 #define UNWIND_GUESS_ON guess_on
 #define UNWIND_RUNTIMES
+#define UNWIND_MAY_RUN knobs.runtimes
 #define FRAME_TURN(env, w, frames) frame_turn_on(env, w, frames)
 #define UNWIND_LOOK_UP(env, w, pc) look_up_mapping(w, pc)
 #define UNWIND_SEARCH_PAGE(env, w, page, key) search_page(w, page, key)
 #define UNWIND_PROLOGUE_MASK prologue_mask
 #define UNWIND_REPLACED_RETURN(w) replaced_return(w)
-
 static __always_inline struct unwind_memo *memo_at(void *env, struct unwinder *w);
 #define UNWIND_MEMO_AT(env, w) memo_at(env, w)
 

@@ -18,12 +18,19 @@
  *	const struct unwind_runtime *unwind_runtime_of(env, tgid)	or NULL
  *	const struct frame_program *unwind_program_at(env, i)	or NULL
  *
+ * UNWIND_MAY_RUN may be defined, too: 0 says that no program is run although there may be some.
+ * Where the compiler cannot know it, but the verifier does, it need not look at them then.
+ *
  * Without UNWIND_RUNTIMES it may define UNWIND_KNOWN_FRAMES(env, w, frames), which puts the loop's
  * frames behind its native one (frame_put()) and answers 0, or 1: they are not known.
  */
 #pragma once
 
 #include "unwind/frame_program.h"
+
+#ifndef UNWIND_MAY_RUN
+#define UNWIND_MAY_RUN 1
+#endif
 
 #ifndef FRAME_TURN
 #define FRAME_TURN frame_turn
@@ -68,6 +75,8 @@ UNWIND_INLINE void frame_begin(void *env, struct unwinder *w, uint64_t *frames, 
 {
 	const struct unwind_runtime *rt;
 
+	if (!UNWIND_MAY_RUN)
+		return;
 	w->run.r[PROGRAM_REG_LOW] = low;
 	w->run.r[PROGRAM_REG_HIGH] = w->sp;
 	w->run.nr_at_loop = w->nr;

@@ -546,7 +546,7 @@ UNWIND_INLINE int unwind_guess_on(void *env, struct unwinder *w)
  */
 UNWIND_INLINE int unwind_step(void *env, struct unwinder *w, uint64_t *frames)
 {
-	if (w->run.state == RUN_ON)
+	if (UNWIND_MAY_RUN && w->run.state == RUN_ON)
 		return unwind_step_runtime(env, w, frames);
 	if (w->guess != GUESS_NOTHING && w->guess != GUESS_FRAME_POINTER)
 		return UNWIND_GUESS_ON(env, w);

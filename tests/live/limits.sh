@@ -136,6 +136,7 @@ if mkdir "$group" 2>/dev/null && echo 1000000000 2>/dev/null >"$group/$file" && 
 	check "32 MiB: the trace says so" bash -c "'$PROBEE' info group.pbz | grep -q 'instead of 8.00'"
 	in_group 32 record -a -d 1 -o group.pbz
 	check "32 MiB, the whole machine: exit status" equal "$RC" 0
+	check "32 MiB, the whole machine: says what it lacks" grep -q 'none for frames of interpreters' "$T/err"
 	# What else runs on the machine may have more unwind tables than there is room for. Then stacks end early, and say so.
 	folded group.pbz >group.folded
 	check "32 MiB, the whole machine: each stack is whole, or says that it is not" \

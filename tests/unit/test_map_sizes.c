@@ -43,10 +43,14 @@ static void test_little_memory(void **state)
 
 	(void)state;
 	assert_true(s.is_reduced && less.is_reduced);
+	assert_false(s.is_tight);
 	assert_true(s.ring_bytes < less.ring_bytes && s.mappings < less.mappings && s.processes < less.processes);
 	sizes_for(8 * MIB, MIB, false);
 	sizes_for(64 * MIB, 65 * MIB, false);
 	assert_true(map_sizes_init(&s, 0, true, &(struct memory_limit){ 32 * MIB, 3 * MIB }));
+	assert_true(s.is_tight);
+	assert_true(map_sizes_init(&s, 0, true, &(struct memory_limit){ 64 * MIB, 3 * MIB }));
+	assert_false(s.is_tight);
 	assert_false(map_sizes_init(&s, 0, true, &(struct memory_limit){ 24 * MIB, 0 }));
 }
 
@@ -76,17 +80,20 @@ static void test_halving(void **state)
 static void test_mirrors(void **state)
 {
 	const uint64_t full = 4ull * WIRE_PART_PAGES * UNWIND_MEMORY_PAGE;
+	struct map_sizes s = { 0 };
 
 	(void)state;
-	assert_int_equal(map_sizes_part_pages(1), WIRE_PART_PAGES);
-	assert_int_equal(map_sizes_part_pages(16), WIRE_PART_PAGES);
+	assert_int_equal(map_sizes_part_pages(&s, 1), WIRE_PART_PAGES);
+	assert_int_equal(map_sizes_part_pages(&s, 16), WIRE_PART_PAGES);
 	for (uint32_t cpus = 1; cpus <= 64; cpus++) {
-		uint32_t pages = map_sizes_part_pages(cpus);
+		uint32_t pages = map_sizes_part_pages(&s, cpus);
 
 		assert_int_equal(pages & (pages - 1), 0);
 		assert_true(pages >= 8);	/* 64 KiB of a stack in both parts */
 		assert_true(cpus * (full - WIRE_DELTA_SPARE(pages)) <= 8 * MIB);
 	}
+	s.is_tight = true;
+	assert_int_equal(map_sizes_part_pages(&s, 1), WIRE_PART_PAGES / 4);
 }
 
 int main(void)

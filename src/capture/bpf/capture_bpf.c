@@ -338,8 +338,8 @@ void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out)
 
 void capture_bpf_runtimes(const struct capture_bpf *b, int *programs_fd, int *runtimes_fd)
 {
-	*programs_fd = bpf_map__fd(b->skel->maps.frame_programs);
-	*runtimes_fd = bpf_map__fd(b->skel->maps.runtimes);
+	*programs_fd = b->sizes.is_tight ? -1 : bpf_map__fd(b->skel->maps.frame_programs);
+	*runtimes_fd = b->sizes.is_tight ? -1 : bpf_map__fd(b->skel->maps.runtimes);
 }
 
 static uint64_t map_bytes(int fd)

@@ -60,7 +60,7 @@ bool capture_bpf_has_targets(const struct capture_bpf *b);	/* some target still 
  */
 size_t capture_bpf_targets(const struct capture_bpf *b, uint32_t *tgids, size_t max);
 void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out);
-/* The maps of frame programs, and of runtimes by tgid. */
+/* The maps of frame programs, and of runtimes by tgid; -1: memory is too tight for them. */
 void capture_bpf_runtimes(const struct capture_bpf *b, int *programs_fd, int *runtimes_fd);
 
 /* Makes slab number key of the unwind rows. Its fd, which the caller owns, or -errno. */

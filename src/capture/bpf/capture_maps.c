@@ -47,7 +47,7 @@ static void size_mirrors(struct capture_bpf *b, struct knobs *knobs)
 {
 	struct bpf_map *states = b->skel->maps.delta_states;
 
-	knobs->part_pages = map_sizes_part_pages((uint32_t)b->nr_cpus);
+	knobs->part_pages = map_sizes_part_pages(&b->sizes, (uint32_t)b->nr_cpus);
 	bpf_map__set_max_entries(states, (uint32_t)b->nr_cpus);
 	bpf_map__set_value_size(states, bpf_map__value_size(states) -
 						WIRE_DELTA_SPARE(knobs->part_pages));
@@ -70,7 +70,7 @@ static void size_scans(struct capture_bpf *b, struct knobs *knobs)
 {
 	bpf_map__set_max_entries(b->skel->maps.oncpu_requests, (uint32_t)b->nr_cpus);
 	bpf_map__set_max_entries(b->skel->maps.oncpu_ring, oncpu_ring_bytes(b->nr_cpus));
-	knobs->last_scans = threads_times(LAST_SCANS_EACH);
+	knobs->last_scans = threads_times(b->sizes.is_tight ? 1 : LAST_SCANS_EACH);
 	bpf_map__set_max_entries(b->skel->maps.last_scans, knobs->last_scans);
 }
 
@@ -123,6 +123,13 @@ static void share_dumps(struct capture_bpf *b, const struct capture_bpf_options 
 	bpf_map__set_max_entries(b->skel->maps.dump_scratch, next);
 }
 
+/* The programs name these maps, but do not reach them (knobs.runtimes). */
+static void size_without_runtimes(struct capture_bpf *b)
+{
+	bpf_map__set_max_entries(b->skel->maps.runtimes, 1);
+	bpf_map__set_max_entries(b->skel->maps.frame_programs, 1);
+}
+
 void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *opts)
 {
 	struct knobs *knobs = (struct knobs *)&b->skel->rodata->knobs;
@@ -131,6 +138,9 @@ void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *
 	share_dumps(b, opts, knobs);
 	size_mirrors(b, knobs);
 	knobs->memos = map_sizes_memos(&b->sizes);
+	knobs->runtimes = !b->sizes.is_tight;
+	if (b->sizes.is_tight)
+		size_without_runtimes(b);
 	bpf_map__set_max_entries(b->skel->maps.memos, knobs->memos ? knobs->memos : 1);
 	if (opts->programs & CAPTURE_PROBES)
 		size_probes(b, opts->programs);

@@ -27,6 +27,7 @@
  */
 #define LEAST_ROOM_BYTES (16 * MIB)
 #define LEAST_SCAN_ROOM_BYTES (28 * MIB)
+#define LEAST_RUNTIMES_ROOM_BYTES (48 * MIB)
 
 static uint64_t all_bytes(const struct map_sizes *s)
 {
@@ -47,6 +48,7 @@ bool map_sizes_init(struct map_sizes *s, uint32_t ring_bytes, bool has_scans,
 		room = limit->used_bytes < limit->limit_bytes
 			       ? limit->limit_bytes - limit->used_bytes
 			       : 0;
+	s->is_tight = has_scans && room < LEAST_RUNTIMES_ROOM_BYTES;
 	/* Loading and probee itself need several times as much for a moment. */
 	while (all_bytes(s) > room / 4 && map_sizes_halve(s))
 		;
@@ -71,9 +73,9 @@ bool map_sizes_halve(struct map_sizes *s)
 	return ring || mappings || processes;
 }
 
-uint32_t map_sizes_part_pages(uint32_t nr_cpus)
+uint32_t map_sizes_part_pages(const struct map_sizes *s, uint32_t nr_cpus)
 {
-	return nr_cpus <= FULL_MIRRORS ? WIRE_PART_PAGES : WIRE_PART_PAGES / 4;
+	return nr_cpus <= FULL_MIRRORS && !s->is_tight ? WIRE_PART_PAGES : WIRE_PART_PAGES / 4;
 }
 
 uint32_t map_sizes_memos(const struct map_sizes *s)
@@ -85,7 +87,8 @@ void map_sizes_text(const struct map_sizes *s, char *buf, size_t size)
 {
 	snprintf(buf, size,
 		 "the ring buffer has %.2f MiB instead of %.2f, and there is room for %u processes "
-		 "with %u mappings instead of %u with %u",
+		 "with %u mappings instead of %u with %u%s",
 		 (double)s->ring_bytes / MIB, (double)s->full_ring_bytes / MIB, s->processes,
-		 s->mappings, PROCESSES, UNWIND_MAX_MAPPINGS);
+		 s->mappings, PROCESSES, UNWIND_MAX_MAPPINGS,
+		 s->is_tight ? ", and none for frames of interpreters" : "");
 }

@@ -5,6 +5,9 @@
  * take, and the memory that probee itself needs comes from the same group: if the maps took all of
  * it, the kernel would kill probee. So they are halved until they fit.
  *
+ * Where even the smallest leave little room, the programs of scans come without those parts that
+ * find the frames of interpreters: to verify them takes memory, too.
+ *
  *	map_sizes_init(&s, ring, scans, limit)	as large as the group's room suggests
  *	map_sizes_halve(&s)			after -ENOMEM; false: they are at their smallest
  *	map_sizes_text(&s, ...)			what is smaller now, for the user
@@ -22,6 +25,7 @@ struct map_sizes {
 	uint32_t mappings, processes;	/* entries */
 	uint32_t full_ring_bytes;
 	bool is_reduced;
+	bool is_tight;			/* so little room that no frame programs are run */
 };
 
 /*
@@ -34,9 +38,9 @@ bool map_sizes_halve(struct map_sizes *s);
 
 /*
  * Pages of each part of the mirrors of stack memory (struct wire_delta), of which there is one for
- * each CPU: 128 KiB, or 32 KiB where there are many CPUs.
+ * each CPU: 128 KiB, or 32 KiB where there are many CPUs or memory is tight.
  */
-uint32_t map_sizes_part_pages(uint32_t nr_cpus);
+uint32_t map_sizes_part_pages(const struct map_sizes *s, uint32_t nr_cpus);
 
 /*
  * Memos of rules for each CPU (unwind/unwind_memo.h), 129 KiB of them; 0 where memory is little,
