@@ -147,34 +147,9 @@ static __always_inline struct probe_memo *take_memo(uint32_t tid, uint32_t slot)
 /* ---- conditions ---- */
 
 /*
- * The word that a condition is about. The context's address goes through memory, because the
- * verifier allows no calculation with it.
+ * The context's address as a number. It goes through memory, because the verifier allows no
+ * calculation with it.
  */
-static __always_inline uint64_t word_of(const struct probe_place *p,
-					const struct probe_condition *c)
-{
-	uint64_t ctx, value = 0;
-	void *volatile kept = p->ctx;
-	uint32_t size = c->size;
-
-	bpf_probe_read_kernel(&ctx, sizeof(ctx), (void *)&kept);
-	if (size == 8)
-		bpf_probe_read_kernel(&value, 8, (void *)(ctx + c->offset));
-	else if (size == 4)
-		bpf_probe_read_kernel(&value, 4, (void *)(ctx + c->offset));
-	else if (size == 2)
-		bpf_probe_read_kernel(&value, 2, (void *)(ctx + c->offset));
-	else
-		bpf_probe_read_kernel(&value, 1, (void *)(ctx + c->offset));
-	if (c->is_signed && size < 8) {
-		uint32_t shift = 64 - 8 * size;
-
-		value = (uint64_t)((int64_t)(value << (shift & 63)) >> (shift & 63));
-	}
-	return value;
-}
-
-/* The context's address as a number. */
 static __always_inline uint64_t regs_address(const struct probe_place *p)
 {
 	void *volatile kept = p->ctx;
@@ -182,6 +157,29 @@ static __always_inline uint64_t regs_address(const struct probe_place *p)
 
 	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)&kept);
 	return regs;
+}
+
+/* The word at regs, the context's address, that a condition is about. */
+static __always_inline uint64_t word_of(uint64_t regs, const struct probe_condition *c)
+{
+	uint64_t value = 0;
+	uint32_t size = c->size;
+	void *from = (void *)(regs + c->offset);
+
+	if (size == 8)
+		bpf_probe_read_kernel(&value, 8, from);
+	else if (size == 4)
+		bpf_probe_read_kernel(&value, 4, from);
+	else if (size == 2)
+		bpf_probe_read_kernel(&value, 2, from);
+	else
+		bpf_probe_read_kernel(&value, 1, from);
+	if (c->is_signed && size < 8) {
+		uint32_t shift = 64 - 8 * size;
+
+		value = (uint64_t)((int64_t)(value << (shift & 63)) >> (shift & 63));
+	}
+	return value;
 }
 
 static __always_inline bool compares(const struct probe_condition *c, uint64_t a)
@@ -202,31 +200,30 @@ static __always_inline bool compares(const struct probe_condition *c, uint64_t a
 }
 
 /* An argument that cannot be read fits no condition. */
-static __always_inline bool condition_holds(const struct probe_place *p,
+static __always_inline bool condition_holds(uint64_t regs, uint32_t place,
 					    const struct probe_condition *c)
 {
 	uint64_t value = 0;
 
 	if (!c->argument)
-		return compares(c, word_of(p, c));
-	return !usdt_argument_at(regs_address(p), p->place, c->argument - 1, &value) &&
-	       compares(c, value);
+		return compares(c, word_of(regs, c));
+	return !usdt_argument_at(regs, place, c->argument - 1, &value) && compares(c, value);
 }
 
-static __always_inline bool conditions_hold(const struct probe_place *p)
+/* 1 or 0. A function of its own, so that what follows is verified once for all ways out of it. */
+__noinline int conditions_hold(uint64_t regs, uint32_t event, uint32_t place)
 {
-	uint32_t event = p->event;
 	struct probe_filter *f = bpf_map_lookup_elem(&probe_filters, &event);
 
-	if (!f)
-		return false;
+	if (!WITH_PROBES || !f)
+		return 0;
 	for (uint32_t i = 0; i < PROBE_CONDITIONS; i++) {
 		if (i >= f->nr)
 			break;
-		if (!condition_holds(p, &f->v[i]))
-			return false;
+		if (!condition_holds(regs, place, &f->v[i]))
+			return 0;
 	}
-	return true;
+	return 1;
 }
 
 /* ---- the stack ---- */
@@ -447,7 +444,7 @@ static __always_inline int probe(const struct probe_place *p)
 		probe_count(c, PROBE_OUTSIDE);
 	else if (!task_wanted(task, ids))
 		probe_count(c, PROBE_OF_OTHERS);
-	else if (!conditions_hold(p))
+	else if (!conditions_hold(regs_address(p), p->event, p->place))
 		probe_count(c, PROBE_UNFIT);
 	else if ((weight = probe_weight(p, c, task)))
 		take_probe_stack(p, c, task, ids, weight);
@@ -466,7 +463,7 @@ int on_uprobe(struct pt_regs *ctx)
 	p.event = cookie & ~(PROBE_SHADOW_ENTRY | PROBE_SHADOW_RETURN);
 	p.place = cookie >> 32;
 	if (knobs.shadow && cookie & (PROBE_SHADOW_ENTRY | PROBE_SHADOW_RETURN)) {
-		shadow_probe((const uint64_t *)ctx, cookie);
+		shadow_probe(ctx, cookie);
 		if (!p.event)
 			return 0;
 	}

@@ -17,6 +17,8 @@
 
 struct shadow_slot {
 	uint64_t busy;			/* 1: a run has it */
+	uint32_t unread;		/* an argument or a text could not be read */
+	uint64_t hash;			/* of what was read until now */
 	uint64_t regs[SLOT_WORDS];
 	struct wire_shadow w;
 };
@@ -82,6 +84,15 @@ __noinline uint64_t hash_text(const struct shadow_text *text, uint32_t len, uint
 	return hash;
 }
 
+/* regs: address of a struct pt_regs in the kernel. */
+static __always_inline void read_slot_registers(struct shadow_slot *s, uint64_t regs)
+{
+	const uint32_t bytes = ARCH_NR_REGS * 8;
+
+	bpf_probe_read_kernel(s->regs, bytes < sizeof(s->regs) ? bytes : sizeof(s->regs),
+			      (void *)regs);
+}
+
 static __always_inline uint64_t slot_register(const struct shadow_slot *s, uint32_t word)
 {
 	return word < SLOT_WORDS ? s->regs[word & (SLOT_WORDS - 1)] : 0;
@@ -99,78 +110,86 @@ static __always_inline long slot_argument(const struct shadow_slot *s, const str
 			     slot_register(s, p->v[i].index), out);
 }
 
-/* Reads a text of the program into the slot and returns the hash with it. addr 0: there is none. */
-static __always_inline uint64_t read_text(char *text, uint64_t addr, uint64_t hash, bool *unread)
+/* Reads a text of the program, of the slot, and adds it to the hash. addr 0: there is none. */
+static __always_inline void read_text(struct shadow_slot *s, char *text, uint64_t addr)
 {
 	long len = 0;
 
 	if (addr)
 		len = bpf_probe_read_user_str(text, WIRE_SHADOW_TEXT, (void *)addr);
 	if (len <= 0) {
-		*unread |= len < 0;
+		s->unread |= len < 0;
 		text[0] = 0;
 		len = 1;
 	}
 	if (len > WIRE_SHADOW_TEXT)
 		len = WIRE_SHADOW_TEXT;
-	return hash_text((const struct shadow_text *)text, len, mix(hash, len));
+	s->hash = hash_text((const struct shadow_text *)text, len, mix(s->hash, len));
 }
 
 /* The text that argument i of the place names. */
-static __always_inline uint64_t take_text(struct shadow_slot *s, const struct usdt_place *p,
-					  uint32_t i, uint64_t hash, bool *unread)
+static __always_inline void take_text(struct shadow_slot *s, const struct usdt_place *p,
+				      uint32_t i)
 {
 	uint64_t addr = 0;
 
 	if (!p->texts[i]) {
 		s->w.texts[i][0] = 0;
-		return mix(hash, 0);
+		s->hash = mix(s->hash, 0);
+		return;
 	}
 	if (slot_argument(s, p, p->texts[i], &addr))
-		*unread = true;
-	return read_text(s->w.texts[i], addr, hash, unread);
+		s->unread = 1;
+	read_text(s, s->w.texts[i], addr);
 }
 
-static __always_inline void tell_texts(struct shadow_slot *s)
+/* A function of its own for the verifier. */
+__noinline int tell_texts(struct shadow_slot *s)
 {
-	uint32_t yes = 1, at = s->w.id & (SHADOW_RECENT - 1);
-	uint64_t *recent = bpf_map_lookup_elem(&shadow_recent, &at);
+	uint32_t yes = 1, at;
+	uint64_t *recent, id;
 
-	if (!recent || READ_NOW(*recent) == s->w.id)
-		return;
-	if (bpf_map_lookup_elem(&shadow_known, &s->w.id)) {
-		READ_NOW(*recent) = s->w.id;
-		return;
+	if (!WITH_PROBES || !s)
+		return 0;
+	id = s->w.id;
+	at = id & (SHADOW_RECENT - 1);
+	recent = bpf_map_lookup_elem(&shadow_recent, &at);
+	if (!recent || READ_NOW(*recent) == id)
+		return 0;
+	if (bpf_map_lookup_elem(&shadow_known, &id)) {
+		READ_NOW(*recent) = id;
+		return 0;
 	}
 	s->w.head.event = WIRE_SHADOW_EVENT;
 	if (bpf_ringbuf_output(&probe_ring, &s->w, sizeof(s->w), BPF_RB_NO_WAKEUP))
 		shadow_count(SHADOW_REFUSED);
 	else
-		bpf_map_update_elem(&shadow_known, &s->w.id, &yes, BPF_ANY);
+		bpf_map_update_elem(&shadow_known, &id, &yes, BPF_ANY);
+	return 0;
 }
 
 /* The id of what the arguments name. number: that of the place. */
 static __always_inline uint64_t shadow_id(uint32_t number, const struct usdt_place *p,
 					  struct shadow_slot *s)
 {
-	uint64_t hash = knobs.hash_seed, line = 0;
-	bool unread = false;
+	uint64_t line = 0;
 
+	s->unread = 0;
+	s->hash = knobs.hash_seed;
 	for (int i = 0; i < SHADOW_TEXTS; i++)
-		hash = take_text(s, p, i, hash, &unread);
+		take_text(s, p, i);
 	if (p->line && slot_argument(s, p, p->line, &line))
-		unread = true;
-	if (unread)
+		s->unread = 1;
+	if (s->unread)
 		shadow_count(SHADOW_UNREAD);
 	s->w.line = line;
 	s->w.place = number;
 	s->w.nr_values = 0;
-	s->w.id = (mix(hash, (uint32_t)line) & UNWIND_ADDRESS_MASK) | UNWIND_SHADOW;
+	s->w.id = (mix(s->hash, (uint32_t)line) & UNWIND_ADDRESS_MASK) | UNWIND_SHADOW;
 	tell_texts(s);
 	return s->w.id;
 }
 
-/* f: what is there; NULL: nothing. */
 /*
  * The id of the frame that stands for arguments of the event (--args), which are told as names are.
  * 0: there is none. A function of its own for the verifier.
@@ -180,38 +199,37 @@ __noinline uint64_t values_id(uint64_t regs, uint32_t number, uint32_t event)
 	struct probe_filter *f = bpf_map_lookup_elem(&probe_filters, &event);
 	struct usdt_place *p = bpf_map_lookup_elem(&usdt_places, &number);
 	struct shadow_slot *s = f && f->nr_values && p ? take_shadow_slot() : 0;
-	uint64_t hash = mix(knobs.hash_seed, event);
 	uint32_t nr_texts = 0;
-	bool unread = false;
+	uint64_t id;
 
 	if (!WITH_PROBES || !s)
 		return 0;
-	bpf_probe_read_kernel(s->regs, ARCH_NR_REGS * 8 < sizeof(s->regs) ? ARCH_NR_REGS * 8
-								   : sizeof(s->regs),
-			      (void *)regs);
+	read_slot_registers(s, regs);
+	s->unread = 0;
+	s->hash = mix(knobs.hash_seed, event);
 	for (uint32_t i = 0; i < PROBE_VALUES && i < f->nr_values; i++) {
 		uint32_t t = nr_texts;
 
 		s->w.values[i] = 0;
 		if (slot_argument(s, p, f->values[i].argument, &s->w.values[i]))
-			unread = true;
+			s->unread = 1;
 		if (f->values[i].is_text && t < SHADOW_TEXTS) {
-			hash = read_text(s->w.texts[t], s->w.values[i], hash, &unread);
+			read_text(s, s->w.texts[t], s->w.values[i]);
 			nr_texts = t + 1;
 		} else {
-			hash = mix(hash, s->w.values[i]);
+			s->hash = mix(s->hash, s->w.values[i]);
 		}
 	}
-	if (unread)
+	if (s->unread)
 		shadow_count(SHADOW_UNREAD);
 	s->w.line = 0;
 	s->w.place = number;
 	s->w.nr_values = f->nr_values;
-	s->w.id = (mix(hash, f->nr_values) & UNWIND_ADDRESS_MASK) | UNWIND_SHADOW;
+	s->w.id = (mix(s->hash, f->nr_values) & UNWIND_ADDRESS_MASK) | UNWIND_SHADOW;
 	tell_texts(s);
-	hash = s->w.id;
+	id = s->w.id;
 	__sync_lock_test_and_set(&s->busy, 0);
-	return hash;
+	return id;
 }
 
 static __always_inline void put_shadow(struct shadow_frame *f, const struct shadow_key *key,
@@ -228,12 +246,13 @@ static __always_inline void put_shadow(struct shadow_frame *f, const struct shad
 	}
 }
 
+/* f: what is there; NULL: nothing. */
 static __always_inline void shadow_entry(const uint64_t *regs, uint32_t number,
 					 const struct usdt_place *p, struct shadow_frame *f,
 					 const struct shadow_key *key)
 {
 	struct shadow_slot *s = take_shadow_slot();
-	struct shadow_frame new = { .begin = regs[ARCH_REG_PC] - p->before, .size = p->size };
+	struct shadow_frame new = { .size = p->size };
 
 	if (!s) {
 		shadow_count(SHADOW_NESTED);
@@ -243,6 +262,7 @@ static __always_inline void shadow_entry(const uint64_t *regs, uint32_t number,
 #pragma clang loop unroll(full)
 	for (int i = 0; i < ARCH_NR_REGS && i < SLOT_WORDS; i++)
 		s->regs[i] = regs[i];
+	new.begin = s->regs[ARCH_REG_PC] - p->before;
 	new.id = shadow_id(number, p, s);
 	__sync_lock_test_and_set(&s->busy, 0);
 	put_shadow(f, key, &new);
@@ -259,20 +279,27 @@ static __always_inline void shadow_return(struct shadow_frame *f)
 	shadow_count(SHADOW_RETURNED);
 }
 
-/* cookie: that of a uprobe, with one of PROBE_SHADOW_...; regs: its context. */
-static __always_inline void shadow_probe(const uint64_t *regs, uint64_t cookie)
+/*
+ * cookie: that of a uprobe, with one of PROBE_SHADOW_...; ctx: its context. A function of its own
+ * for the verifier: the stack of an event is verified behind it once, and not once for each way
+ * out of it.
+ */
+__noinline int shadow_probe(struct pt_regs *ctx, uint64_t cookie)
 {
+	const uint64_t *regs = (const uint64_t *)ctx;
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_ids ids = ids_of(task);
 	struct shadow_frame *f;
 	uint32_t number = cookie >> 32;
 	struct usdt_place *p = bpf_map_lookup_elem(&usdt_places, &number);
 	struct shadow_key key = { .tgid = ids.tgid };
-	/* Read at once, or the compiler would choose an address, which the verifier forbids. */
-	uint64_t sp = READ_NOW(regs[ARCH_REG_SP]), fp = READ_NOW(regs[ARCH_REG_FP]);
+	uint64_t sp, fp;
 
-	if (!p)
-		return;
+	if (!WITH_PROBES || !p)
+		return 0;
+	/* Read at once, or the compiler would choose an address, which the verifier forbids. */
+	sp = READ_NOW(regs[ARCH_REG_SP]);
+	fp = READ_NOW(regs[ARCH_REG_FP]);
 	key.cfa = p->cfa_off + (p->cfa_reg == ARCH_REG_SP ? sp : fp);
 	f = bpf_map_lookup_elem(&shadow_frames, &key);
 	if (cookie & PROBE_SHADOW_RETURN)
@@ -280,4 +307,5 @@ static __always_inline void shadow_probe(const uint64_t *regs, uint64_t cookie)
 	/* Where a frame has been before, this was asked then. */
 	else if (f || (!is_outside(task, ids) && task_wanted(task, ids)))
 		shadow_entry(regs, number, p, f, &key);
+	return 0;
 }

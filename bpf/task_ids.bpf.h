@@ -29,8 +29,13 @@ static __always_inline struct upid *number_at(struct pid *pid, uint32_t level)
 	       level * bpf_core_type_size(struct upid);
 }
 
-static __always_inline uint32_t number_here(struct pid *pid)
+/*
+ * at: of a struct pid. A function of its own for the verifier, which would else go through all that
+ * follows once for each way out of it.
+ */
+__noinline uint32_t number_here(uint64_t at)
 {
+	struct pid *pid = (struct pid *)at;
 	uint32_t level = own_pid_ns.level;
 	struct upid *number = number_at(pid, level);
 
@@ -42,13 +47,13 @@ static __always_inline uint32_t number_here(struct pid *pid)
 
 static __always_inline uint32_t tid_of(struct task_struct *task)
 {
-	return knobs.in_pid_ns ? number_here(BPF_CORE_READ(task, thread_pid))
+	return knobs.in_pid_ns ? number_here((uint64_t)BPF_CORE_READ(task, thread_pid))
 			       : BPF_CORE_READ(task, pid);
 }
 
 static __always_inline uint32_t tgid_of(struct task_struct *task)
 {
-	return knobs.in_pid_ns ? number_here(BPF_CORE_READ(task, signal, pids[BY_TGID]))
+	return knobs.in_pid_ns ? number_here((uint64_t)BPF_CORE_READ(task, signal, pids[BY_TGID]))
 			       : BPF_CORE_READ(task, tgid);
 }
 

@@ -31,9 +31,8 @@ judge_start() {
 	check "all programs load" equal "$(cat load_programs.rc)" 0
 	while read -r name verified jited; do
 		[ "$name" != "#" ] || { echo "# loading them took $jited ms"; continue; }
-		# Probes run shadow stacks, too, and all but the sampler and the scans translate numbers inside a PID namespace.
 		case $name in
-		on_uprobe | on_*:pid_ns) most=110000 ;;
+		on_uprobe*) most=60000 ;;	# shadow stacks, too
 		*) most=40000 ;;
 		esac
 		check "$name: verified instructions" at_most "$verified" $most
