@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# beside: live
+# light: yes
 # timeout: 120
 # sample|record --push: what is recorded reaches the receiver while it is recorded, whether or not it is kept in a file.
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# beside: live
+# light: yes
 # Whatever hangs, a signal ends a recording in good order, and a second one ends it at once. Readers that are killed are
 # replaced.
 . "$(dirname "$0")/lib.sh"
