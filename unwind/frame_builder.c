@@ -67,12 +67,16 @@ int frame_builder_finish(const struct frame_builder *b, struct frame_program *ou
 		return -EINVAL;
 	*out = b->program;
 	for (uint32_t i = 0; i < out->nr; i++) {
-		int32_t place = b->is_jump[i] ? b->places[out->ops[i].imm] : 0;
+		struct frame_op *op = &out->ops[i];
+		int32_t label = op->op == OP_IF_VALUE ? op->f[0] : op->imm;
+		int32_t place = b->is_jump[i] ? b->places[label] : 0;
 
 		if (place < 0 || place >= (int32_t)out->nr)
 			return -EINVAL;
-		if (b->is_jump[i])
-			out->ops[i].imm = place;
+		if (op->op == OP_IF_VALUE)
+			op->f[0] = (int16_t)place;
+		else if (b->is_jump[i])
+			op->imm = place;
 	}
 	return 0;
 }
@@ -84,7 +88,7 @@ static bool is_size(int size)
 
 void frame_load(struct frame_builder *b, int d, int s, int32_t offset, int size)
 {
-	if (!is_size(size & ~LOAD_DIRECT))
+	if (!is_size(size & LOAD_SIZE) || (size & LOAD_STACK && size != (8 | LOAD_STACK)))
 		b->err = -EINVAL;
 	put(b, OP_LOAD, d, s, size, offset);
 }
@@ -111,6 +115,13 @@ void frame_record(struct frame_builder *b, int d, int s, const struct record_fie
 			op->imm = fields[i].offset + 8;
 		op->n |= (uint8_t)(shifts[fields[i].size] << (RECORD_SIZE_BITS * i));
 	}
+}
+
+void frame_record_direct(struct frame_builder *b, int d, int s,
+			 const struct record_field fields[4])
+{
+	frame_record(b, d, s, fields);
+	b->program.ops[b->program.nr - 1].s |= RECORD_DIRECT;
 }
 
 void frame_set(struct frame_builder *b, int d, int32_t value)
@@ -196,6 +207,40 @@ void frame_jump_if_less(struct frame_builder *b, int d, int s, int label)
 void frame_next(struct frame_builder *b, int d, int s, int label)
 {
 	put_jump(b, OP_NEXT, d, s, 0, label);
+}
+
+void frame_jump_if_value(struct frame_builder *b, int s, int32_t value, int label)
+{
+	put_jump(b, OP_IF_VALUE, 0, s, 0, label);
+	b->program.ops[b->program.nr - 1].f[0] = (int16_t)label;
+	b->program.ops[b->program.nr - 1].imm = value;
+}
+
+static void put_four(struct frame_builder *b, enum frame_opcode op, int d)
+{
+	if (d % 4)
+		b->err = -EINVAL;
+	put(b, op, d, 0, 0, 0);
+}
+
+void frame_walker(struct frame_builder *b, int d)
+{
+	put_four(b, OP_WALKER, d);
+}
+
+void frame_step(struct frame_builder *b, int d)
+{
+	put_four(b, OP_STEP, d);
+}
+
+void frame_register(struct frame_builder *b, int d, int dwarf)
+{
+	put(b, OP_REGISTER, d, 0, 0, dwarf);
+}
+
+void frame_segmap(struct frame_builder *b, int d, int s)
+{
+	put(b, OP_SEGMAP, d, s, 0, 0);
 }
 
 void frame_emit(struct frame_builder *b, int code, int instruction, int cookie, int flags,

@@ -48,10 +48,13 @@ void frame_place(struct frame_builder *b, int label);	/* of the next operation *
 /* 0 or -EINVAL. */
 int frame_builder_finish(const struct frame_builder *b, struct frame_program *out);
 
-/* size: 1, 2, 4 or 8, or'ed with LOAD_DIRECT. */
+/* size: 1, 2, 4 or 8, or'ed with LOAD_DIRECT; or 8 | LOAD_STACK. */
 void frame_load(struct frame_builder *b, int d, int s, int32_t offset, int size);
 /* d is a multiple of 4. A field without size is not read, and its register is 0. */
 void frame_record(struct frame_builder *b, int d, int s, const struct record_field fields[4]);
+/* Reads no more than up to the last field, which costs less where records lie far apart. */
+void frame_record_direct(struct frame_builder *b, int d, int s,
+			 const struct record_field fields[4]);
 void frame_set(struct frame_builder *b, int d, int32_t value);
 void frame_move(struct frame_builder *b, int d, int s);
 void frame_add(struct frame_builder *b, int d, int s, int32_t value);
@@ -69,7 +72,17 @@ void frame_jump_if_is_not(struct frame_builder *b, int s, uint8_t value, int lab
 void frame_jump_if_equal(struct frame_builder *b, int d, int s, int label);
 void frame_jump_if_not_equal(struct frame_builder *b, int d, int s, int label);
 void frame_jump_if_less(struct frame_builder *b, int d, int s, int label);	/* d < s */
+void frame_jump_if_value(struct frame_builder *b, int s, int32_t value, int label);
 void frame_next(struct frame_builder *b, int d, int s, int label);
+
+/*
+ * For programs that own generated code (RUNTIME_OWNS_CODE). d of frame_walker() and frame_step() is
+ * a multiple of 4: pc, sp, fp, and whether the frame was interrupted.
+ */
+void frame_walker(struct frame_builder *b, int d);
+void frame_step(struct frame_builder *b, int d);
+void frame_register(struct frame_builder *b, int d, int dwarf);
+void frame_segmap(struct frame_builder *b, int d, int s);
 
 /* cookie: a register; flags: 0 or EMIT_ADDRESS. */
 void frame_emit(struct frame_builder *b, int code, int instruction, int cookie, int flags,

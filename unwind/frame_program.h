@@ -32,6 +32,21 @@
  * was interrupted in its prologue has no frames yet. It yields at once then, or takes back what it
  * has emitted (OP_DROP).
  *
+ * Frames in generated code. Where a runtime compiles, its frames are on the native stack, but no
+ * table tells how to unwind them. If unwind_runtime.flags has RUNTIME_OWNS_CODE, its program runs
+ * *before* the step, where the walker stands at a pc in generated code (a mapping without a file)
+ * or in a file's rows with CFA_NONE and RULE_RUNTIME. LOW and HIGH both are the stack pointer. When
+ * it yields or ends, the walker goes on by what the program has done:
+ *
+ *	moved the walker (OP_STEP)	from there; the frames that it emitted stand for those
+ *					that it went past
+ *	emitted frames only		steps as it would without it; the frames stand for the
+ *					native one, which is not shown
+ *	neither				a native frame, as without it
+ *
+ * So a program may go on from frame to frame for as long as it knows the code, and yields at any
+ * other. When it fails, a mark and the native frame of where the walker is are shown.
+ *
  * Limits. A program has PROGRAM_MAX_OPS operations; a stack may run PROGRAM_MAX_TURNS turns of
  * PROGRAM_TURN_OPS operations. A program reads user memory and writes registers and frames, and
  * nothing else. When it fails (a word cannot be read, too many turns, an operation that does not
@@ -58,6 +73,7 @@
 #define PROGRAM_MAX_NR 64
 /* Fields of OP_RECORD end below this, and each is aligned by its size from the record on. */
 #define PROGRAM_MAX_RECORD 1024
+#define PROGRAM_HEAPS 4
 
 enum frame_reg { PROGRAM_REG_THREAD = 13, PROGRAM_REG_LOW = 14, PROGRAM_REG_HIGH = 15 };
 
@@ -90,11 +106,23 @@ enum frame_opcode {
 	OP_EMIT,		/* a frame: code d, instruction s; n: EMIT_...; imm: kind */
 	OP_DROP,		/* takes back the frames emitted since the walker was at the loop */
 	OP_YIELD,		/* the native walker goes on; at the next loop: operation imm */
+	/* Of programs that own generated code. */
+	OP_WALKER,		/* r[d..d + 3] = pc, sp, fp, 1: interrupted, 0: after a call */
+	OP_REGISTER,		/* d = DWARF register imm as interrupted; 0 where it is not known */
+	OP_STEP,		/* the walker's pc, sp, fp = r[d..d + 2]; r[d + 3] = 0 */
+	OP_SEGMAP,		/* d = the block of a heap that has address s; 0: there is none */
+	OP_IF_VALUE,		/* jumps to operation f[0] if the low 32 bits of s are imm */
 	OP_NR
 };
 
-/* n of OP_LOAD: octets, and whether the word alone is read instead of the page around it. */
-enum { LOAD_SIZE = 15, LOAD_DIRECT = 16 };
+/*
+ * n of OP_LOAD: octets, and whether the word alone is read instead of the page around it, or the
+ * page of the native walker is used (the stack; the word is aligned).
+ */
+enum { LOAD_SIZE = 15, LOAD_DIRECT = 16, LOAD_STACK = 32 };
+
+/* In s of OP_RECORD: the record alone is read instead of the page around it. */
+#define RECORD_DIRECT 16
 
 /*
  * n of OP_EMIT: the register with the cookie, and whether the instruction is an address, of
@@ -109,6 +137,7 @@ enum runtime_failure {
 	RUNTIME_FAILED_TURNS,	/* too many turns: a chain that leads in a circle */
 	RUNTIME_FAILED_PROGRAM,	/* an operation that does not exist */
 	RUNTIME_FAILED_STATE,	/* the thread's state was not found */
+	RUNTIME_FAILED_STACK,	/* the next frame was not further out on the stack */
 	RUNTIME_FAILURES
 };
 
@@ -132,13 +161,28 @@ struct frame_program {
 	struct frame_op ops[PROGRAM_MAX_OPS];
 };
 
+/*
+ * Memory that is cut into segments of 1 << shift octets and given out in blocks of them. The octet
+ * of each segment in a map says how far back its block begins, in segments: 0: here; 255: it is
+ * free; 254 or less: at most so far, look again there.
+ */
+struct unwind_heap {
+	uint64_t begin, bytes;		/* 0: there is none */
+	uint64_t map;			/* address of the octet of the first segment */
+	uint64_t shift;
+};
+
+/* Bits of unwind_runtime.flags. */
+enum { RUNTIME_OWNS_CODE = 1 };
+
 /* The runtime of a process, by tgid. Replaced as a whole. */
 struct unwind_runtime {
 	uint32_t program;	/* its number, below PROGRAM_MAX_NR */
-	uint32_t pad;
+	uint32_t flags;
 	uint64_t consts[PROGRAM_CONSTS];
+	struct unwind_heap heaps[PROGRAM_HEAPS];	/* OP_SEGMAP */
 };
 
 _Static_assert(sizeof(struct frame_op) == 16, "operation layout");
 _Static_assert(sizeof(struct frame_program) == 8 + 16 * PROGRAM_MAX_OPS, "program layout");
-_Static_assert(sizeof(struct unwind_runtime) == 72, "runtime layout");
+_Static_assert(sizeof(struct unwind_runtime) == 200, "runtime layout");

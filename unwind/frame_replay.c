@@ -54,6 +54,7 @@ NOTHING_AT(const struct unwind_rule *, unwind_rule_at)
 NOTHING_AT(uint64_t *, unwind_cache_word)
 
 static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr);
+static int unwind_load_octets(void *env, struct unwinder *w, uint64_t addr, uint32_t n);
 
 static int unwind_read_word(void *env, uint64_t addr, uint64_t *value)
 {
@@ -87,6 +88,13 @@ static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr)
 	return in->read(in->ctx, addr, w->record_page, UNWIND_MEMORY_PAGE);
 }
 
+static int unwind_load_octets(void *env, struct unwinder *w, uint64_t addr, uint32_t n)
+{
+	const struct frame_replay_input *in = env;
+
+	return in->read(in->ctx, addr, w->record_page, n);
+}
+
 /* Runs until the program waits for the next loop, or is over. */
 static void run_loop(void *env, struct unwinder *w, struct frame_replay_result *out)
 {
@@ -98,7 +106,8 @@ static void run_loop(void *env, struct unwinder *w, struct frame_replay_result *
 		loop = in->loops[i];
 	out->loop_at[out->nr_loops++] = w->nr;
 	w->sp = loop.high;
-	frame_begin(env, w, out->words, loop.low);
+	frame_begin(w, loop.low);
+	frame_turn(env, w, out->words);
 	if (!i)
 		memcpy(w->run.r, in->consts, sizeof(in->consts));
 	while (w->run.state == RUN_ON && w->end == UNWIND_NOT_DONE)

@@ -2,9 +2,10 @@
 /*
  * Runs frame programs (frame_program.h). unwind_step.h includes this file in its middle.
  *
- * frame_begin() is called when the walker has gone from the loop's frame to its caller. From then
- * on each step is a turn of the program, until it yields, ends or fails. A step is either native or
- * a turn, so the verifier's work is a sum.
+ * frame_begin() is called when the walker has gone from the loop's frame to its caller, frame_ask()
+ * before it steps from generated code (frame_program.h). From then on each step is a turn of the
+ * program, until it yields, ends or fails. A step is either native or a turn, so the verifier's
+ * work is a sum.
  *
  * Memory is read through two pages that are kept: the page of the native walker, and one of
  * records, because the records of a runtime lie close together, elsewhere.
@@ -14,6 +15,7 @@
  *
  *	int unwind_load_record(env, w, addr)	copies as much as a page from addr on, which need
  *						not be aligned, to w->record_page: 0, or not
+ *	int unwind_load_octets(env, w, addr, n)	the same of n octets, below PROGRAM_MAX_RECORD
  *	int unwind_read_word(env, addr, &value)	8 octets at any address: 0, or not
  *	const struct unwind_runtime *unwind_runtime_of(env, tgid)	or NULL
  *	const struct frame_program *unwind_program_at(env, i)	or NULL
@@ -28,6 +30,11 @@
 
 #include "unwind/frame_program.h"
 
+UNWIND_INLINE int unwind_read(void *env, struct unwinder *w, uint64_t addr, uint64_t *value);
+UNWIND_INLINE int unwind_interrupted_register(void *env, struct unwinder *w, uint32_t dwarf,
+					      uint64_t *value);
+UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed);
+
 #ifndef UNWIND_MAY_RUN
 #define UNWIND_MAY_RUN 1
 #endif
@@ -40,6 +47,7 @@
 UNWIND_INLINE void frame_run_init(struct unwinder *w)
 {
 	w->run.state = RUN_UNKNOWN;
+	w->run.here = HERE_ASK;
 	w->run.turns = 0;
 	w->record_addr = 1;
 }
@@ -68,27 +76,34 @@ UNWIND_INLINE int frame_fail(struct unwinder *w, uint64_t *frames, uint32_t why)
 	return 1;
 }
 
+/* The walker is in generated code, n frames behind: the program is to be asked first. */
+UNWIND_INLINE void frame_ask(struct unwinder *w, uint32_t n)
+{
+	w->nr = n;
+	w->run.was = w->run.state;
+	w->run.state = RUN_HERE;
+}
+
+/* The walker has stepped from the loop's frame, which went from low to w->sp. */
+UNWIND_INLINE void frame_begin(struct unwinder *w, uint64_t low)
+{
+	if (!UNWIND_MAY_RUN || w->run.state >= RUN_OVER)
+		return;
+	w->run.low = low;
+	w->run.was = w->run.state;
+	w->run.state = RUN_LOOP;
+}
+
 #ifdef UNWIND_RUNTIMES
 
-/* The loop's frame went from low to w->sp. */
-UNWIND_INLINE void frame_begin(void *env, struct unwinder *w, uint64_t *frames, uint64_t low)
+/* Looks for the runtime of the process: RUN_WAITS or RUN_OVER. */
+UNWIND_INLINE void frame_find_runtime(void *env, struct unwinder *w)
 {
-	const struct unwind_runtime *rt;
+	const struct unwind_runtime *rt = unwind_runtime_of(env, w->tgid);
 
-	if (!UNWIND_MAY_RUN)
-		return;
-	w->run.r[PROGRAM_REG_LOW] = low;
-	w->run.r[PROGRAM_REG_HIGH] = w->sp;
-	w->run.nr_at_loop = w->nr;
-	if (w->run.state == RUN_WAITS)
-		w->run.state = RUN_ON;
-	if (w->run.state != RUN_UNKNOWN)
-		return;
 	w->run.state = RUN_OVER;
-	rt = unwind_runtime_of(env, w->tgid);
 	if (!rt)
 		return;
-	(void)frames;
 	for (int i = 0; i < PROGRAM_CONSTS; i++)
 		w->run.r[i] = rt->consts[i];
 	for (int i = PROGRAM_CONSTS; i < PROGRAM_REG_THREAD; i++)
@@ -96,8 +111,56 @@ UNWIND_INLINE void frame_begin(void *env, struct unwinder *w, uint64_t *frames, 
 	w->run.r[PROGRAM_REG_THREAD] = 0;
 	unwind_thread_pointer(env, &w->run.r[PROGRAM_REG_THREAD]);
 	w->run.program = rt->program;
+	w->run.flags = rt->flags;
 	w->run.at = 0;
+	w->run.hop = 0;
+	if (rt->flags & RUNTIME_OWNS_CODE)
+		for (int i = 0; i < PROGRAM_HEAPS; i++)
+			w->run.heaps[i] = rt->heaps[i];
+	w->run.state = RUN_WAITS;
+}
+
+/* The program begins or goes on, for a frame from low on. */
+UNWIND_INLINE void frame_go_on(struct unwinder *w, uint64_t low)
+{
+	w->run.r[PROGRAM_REG_LOW] = low;
+	w->run.r[PROGRAM_REG_HIGH] = w->sp;
+	w->run.nr_at_loop = w->nr;
+	w->run.stepped = 0;
 	w->run.state = RUN_ON;
+}
+
+/*
+ * The step behind frame_begin() and frame_ask(): the program begins or goes on, if the runtime is
+ * one that has to do with such frames.
+ */
+UNWIND_INLINE void frame_start(void *env, struct unwinder *w)
+{
+	uint32_t owns_code = w->run.state == RUN_HERE ? RUNTIME_OWNS_CODE : 0;
+
+	w->run.turns++;
+	w->run.here = owns_code ? HERE_NATIVE : HERE_ASK;
+	w->run.state = w->run.was;
+	if (w->run.state == RUN_UNKNOWN)
+		frame_find_runtime(env, w);
+	if (w->run.state != RUN_WAITS || (w->run.flags & RUNTIME_OWNS_CODE) != owns_code)
+		return;
+	w->run.r[PROGRAM_REG_LOW] = owns_code ? w->sp : w->run.low;
+	w->run.r[PROGRAM_REG_HIGH] = w->sp;
+	w->run.nr_at_loop = w->nr;
+	w->run.stepped = 0;
+	w->run.state = RUN_ON;
+}
+
+/* The program is left, which says how the walker goes on. */
+UNWIND_INLINE int frame_leave(struct unwinder *w, uint32_t state)
+{
+	w->run.state = state;
+	if (w->run.flags & RUNTIME_OWNS_CODE)
+		w->run.here = w->run.stepped			 ? HERE_ASK
+			      : w->nr != w->run.nr_at_loop ? HERE_EMITTED
+								 : HERE_NATIVE;
+	return 1;
 }
 
 /* Makes sure that one of the two pages is that of addr: its place in w->pages, or -1. */
@@ -136,6 +199,8 @@ UNWIND_INLINE int frame_load(void *env, struct unwinder *w, uint64_t addr, uint3
 	uint64_t word = 0;
 	int64_t place;
 
+	if (how & LOAD_STACK)
+		return unwind_read(env, w, addr, value);
 	if (how & LOAD_DIRECT || (in_page & 7) + size > 8) {
 		if (unwind_read_word(env, addr, &word))
 			return 1;
@@ -169,12 +234,25 @@ UNWIND_INLINE int64_t frame_record_at(void *env, struct unwinder *w, uint64_t ad
 	return place < 0 ? place : place + (int64_t)in_page;
 }
 
+/* The same of those octets alone. */
+UNWIND_INLINE int64_t frame_record_alone(void *env, struct unwinder *w, uint64_t addr,
+					 uint32_t bytes)
+{
+	w->record_addr = 1;
+	return unwind_load_octets(env, w, addr, bytes) ? -1 : UNWIND_MEMORY_PAGE;
+}
+
 /* The four fields of a record. Those that are not wanted are 0. */
 UNWIND_INLINE int frame_record(void *env, struct unwinder *w, const struct frame_op *op,
 			       uint64_t addr)
 {
-	int64_t place = frame_record_at(env, w, addr, (uint32_t)op->imm & (PROGRAM_MAX_RECORD - 1));
-	uint32_t d = op->d & 12;
+	uint32_t d = op->d & 12, bytes = (uint32_t)op->imm & (PROGRAM_MAX_RECORD - 1);
+	int64_t place;
+
+	if (op->s & RECORD_DIRECT)
+		place = frame_record_alone(env, w, addr, bytes);
+	else
+		place = frame_record_at(env, w, addr, bytes);
 
 	if (place < 0)
 		return 1;
@@ -214,6 +292,52 @@ UNWIND_INLINE int frame_jumps(const struct frame_op *op, uint64_t d, uint64_t s)
 	       (code == OP_IF_LESS && d < s) || (code == OP_NEXT && s);
 }
 
+/* Moves the walker to a caller, which is further out on the stack. */
+UNWIND_INLINE void frame_walk(struct unwinder *w, uint64_t *frames, uint32_t d)
+{
+	uint64_t pc = w->run.r[d], sp = w->run.r[d + 1];
+
+	if (!pc || sp <= w->sp) {
+		frame_fail(w, frames, RUNTIME_FAILED_STACK);
+		return;
+	}
+	w->pc = pc;
+	w->sp = sp;
+	w->fp = w->run.r[d + 2];
+	w->run.r[d + 3] = 0;
+	w->run.stepped = 1;
+	unwind_found_caller(w, 0);
+}
+
+/* One look at the map of a heap; the operation is repeated until the block is found. */
+UNWIND_INLINE int frame_segmap(void *env, struct unwinder *w, uint64_t addr, uint64_t *block)
+{
+	uint64_t from = w->run.hop ? w->run.hop : addr, octet = 0;
+	const struct unwind_heap *h = &w->run.heaps[0];
+
+	for (int i = 1; i < PROGRAM_HEAPS; i++)
+		if (from - h->begin >= h->bytes)
+			h = &w->run.heaps[i];
+	*block = 0;
+	w->run.hop = 0;
+	if (from - h->begin >= h->bytes)
+		return 0;
+	from = (from - h->begin) >> (h->shift & 63);
+	if (unwind_read_word(env, h->map + from, &octet))
+		return 1;
+	octet &= 255;
+	if (octet == 255 || octet > from)
+		return 0;
+	from = h->begin + ((from - octet) << (h->shift & 63));
+	if (!octet) {
+		*block = from;
+		return 0;
+	}
+	w->run.hop = from;
+	w->run.at--;
+	return 0;
+}
+
 /* What operations of one value make of it. */
 UNWIND_INLINE uint64_t frame_compute(const struct frame_op *op, uint64_t d, uint64_t s)
 {
@@ -230,6 +354,9 @@ UNWIND_INLINE uint64_t frame_compute(const struct frame_op *op, uint64_t d, uint
 	default: return s;
 	}
 }
+
+/* From frame_operation(): it is one of those that frame_own_operation() knows. */
+#define FRAME_OWNER 2
 
 /* One operation. 1: the turn is over. */
 UNWIND_INLINE int frame_operation(void *env, struct unwinder *w, const struct frame_program *p,
@@ -261,6 +388,13 @@ UNWIND_INLINE int frame_operation(void *env, struct unwinder *w, const struct fr
 		frame_emit(w, frames, op, d, s);
 		return w->run.state != RUN_ON;
 	}
+	if (code >= OP_WALKER && code <= OP_SEGMAP)
+		return FRAME_OWNER;
+	if (code == OP_IF_VALUE) {
+		if ((uint32_t)s == (uint32_t)op->imm)
+			w->run.at = (uint16_t)op->f[0];
+		return 0;
+	}
 	if (code >= OP_SET && code <= OP_MINUS) {
 		*dp = frame_compute(op, d, s);
 		return 0;
@@ -271,21 +405,48 @@ UNWIND_INLINE int frame_operation(void *env, struct unwinder *w, const struct fr
 	}
 	if (code == OP_YIELD) {
 		w->run.at = (uint32_t)op->imm;
-		w->run.state = RUN_WAITS;
-		return 1;
+		return frame_leave(w, RUN_WAITS);
 	}
-	if (code == OP_END) {
-		w->run.state = RUN_OVER;
-		return 1;
-	}
+	if (code == OP_END)
+		return frame_leave(w, RUN_OVER);
 	return frame_fail(w, frames, code == OP_FAIL ? (uint32_t)op->imm : RUNTIME_FAILED_PROGRAM);
+}
+
+/* An operation of programs that own code. */
+UNWIND_INLINE void frame_own_operation(void *env, struct unwinder *w,
+				       const struct frame_program *p, uint64_t *frames)
+{
+	const struct frame_op *op = &p->ops[(w->run.at - 1) & (PROGRAM_MAX_OPS - 1)];
+	uint64_t *d = &w->run.r[op->d & (PROGRAM_REGS - 1)];
+	uint32_t four = op->d & 12;
+
+	if (op->op == OP_STEP) {
+		frame_walk(w, frames, four);
+	} else if (op->op == OP_WALKER) {
+		w->run.r[four] = w->pc;
+		w->run.r[four + 1] = w->sp;
+		w->run.r[four + 2] = w->fp;
+		w->run.r[four + 3] = w->exact;
+	} else if (op->op == OP_REGISTER) {
+		*d = 0;
+		if (w->exact)
+			unwind_interrupted_register(env, w, (uint32_t)op->imm, d);
+	} else if (frame_segmap(env, w, w->run.r[op->s & (PROGRAM_REGS - 1)], d)) {
+		frame_fail(w, frames, RUNTIME_FAILED_READ);
+	}
 }
 
 /* Some operations. The native walker goes on when w->run.state is no longer RUN_ON. */
 UNWIND_INLINE void frame_turn(void *env, struct unwinder *w, uint64_t *frames)
 {
-	const struct frame_program *p = unwind_program_at(env, w->run.program);
+	const struct frame_program *p;
+	int over;
 
+	if (w->run.state != RUN_ON) {
+		frame_start(env, w);
+		return;
+	}
+	p = unwind_program_at(env, w->run.program);
 	if (!p) {
 		frame_fail(w, frames, RUNTIME_FAILED_PROGRAM);
 		return;
@@ -295,30 +456,31 @@ UNWIND_INLINE void frame_turn(void *env, struct unwinder *w, uint64_t *frames)
 		return;
 	}
 	/* PROGRAM_TURN_OPS times: compilers do not unroll a loop of this size. */
-	if (!frame_operation(env, w, p, frames))
-		frame_operation(env, w, p, frames);
+	over = frame_operation(env, w, p, frames);
+	if (!over)
+		over = frame_operation(env, w, p, frames);
+	if (over == FRAME_OWNER)
+		frame_own_operation(env, w, p, frames);
 }
 
 #else
 
 /* Memory other than the stack is not there: unless the frames are known, a mark says so. */
-UNWIND_INLINE void frame_begin(void *env, struct unwinder *w, uint64_t *frames, uint64_t low)
+UNWIND_INLINE void frame_turn(void *env, struct unwinder *w, uint64_t *frames)
 {
+	uint32_t state = w->run.state;
+
 	(void)env;
-	(void)low;
-	if (w->run.state != RUN_UNKNOWN)
+	w->run.state = w->run.was;
+	if (state == RUN_HERE) {
+		w->run.here = HERE_NATIVE;
 		return;
+	}
 #ifdef UNWIND_KNOWN_FRAMES
 	if (!UNWIND_KNOWN_FRAMES(env, w, frames))
 		return;
 #endif
 	frame_fail(w, frames, RUNTIME_FAILED_READ);
-}
-
-UNWIND_INLINE void frame_turn(void *env, struct unwinder *w, uint64_t *frames)
-{
-	(void)env;
-	frame_fail(w, frames, RUNTIME_FAILED_PROGRAM);
 }
 
 #endif

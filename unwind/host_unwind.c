@@ -93,6 +93,7 @@ static uint64_t *unwind_cache_word(void *env, uint32_t i)
 }
 
 static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr);
+static int unwind_load_octets(void *env, struct unwinder *w, uint64_t addr, uint32_t n);
 static int unwind_read_word(void *env, uint64_t addr, uint64_t *value);
 
 static const struct unwind_runtime *unwind_runtime_of(void *env, uint32_t tgid)
@@ -101,6 +102,9 @@ static const struct unwind_runtime *unwind_runtime_of(void *env, uint32_t tgid)
 
 	(void)tgid;
 	memcpy(e->runtime.consts, e->in->consts, sizeof(e->runtime.consts));
+	e->runtime.flags = e->in->runtime_flags;
+	if (e->in->heaps)
+		memcpy(e->runtime.heaps, e->in->heaps, sizeof(e->runtime.heaps));
 	return e->in->program ? &e->runtime : NULL;
 }
 
@@ -140,6 +144,13 @@ static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr)
 	struct host_env *e = env;
 
 	return read_octets(e->in, addr, w->record_page, UNWIND_MEMORY_PAGE);
+}
+
+static int unwind_load_octets(void *env, struct unwinder *w, uint64_t addr, uint32_t n)
+{
+	struct host_env *e = env;
+
+	return read_octets(e->in, addr, w->record_page, n);
 }
 
 static int unwind_read_word(void *env, uint64_t addr, uint64_t *value)

@@ -41,6 +41,8 @@ struct host_unwind_input {
 	 */
 	const struct frame_program *program;
 	uint64_t consts[PROGRAM_CONSTS];
+	uint32_t runtime_flags;		/* of struct unwind_runtime */
+	const struct unwind_heap *heaps;	/* NULL, or PROGRAM_HEAPS of them */
 	/* NULL, or what is kept from stack to stack; the key says when anything has changed. */
 	struct unwind_memo *memo;
 	struct unwind_memo_key memo_key;

@@ -43,17 +43,34 @@
 #include "unwind/row.h"
 #include "unwind/unwind_limits.h"
 
-/* RUN_WAITS: for the next loop. RUN_OVER: no program is run for the rest of the stack. */
-enum frame_run_state { RUN_UNKNOWN, RUN_WAITS, RUN_ON, RUN_OVER };
+/*
+ * RUN_WAITS: for the next loop. RUN_OVER: no program is run for the rest of the stack. Those from
+ * RUN_ON on have steps of their own. RUN_HERE: it is to be seen whether the program knows the
+ * generated code that the walker is in; RUN_LOOP: the walker has gone from a loop to its caller.
+ */
+enum frame_run_state { RUN_UNKNOWN, RUN_WAITS, RUN_OVER, RUN_ON, RUN_HERE, RUN_LOOP };
+
+/* What the walker does at the next pc in generated code. */
+enum frame_here {
+	HERE_ASK,			/* runs the program */
+	HERE_NATIVE,			/* steps: the program has left it */
+	HERE_EMITTED,			/* steps: the program has emitted what stands for it */
+};
 
 /* A frame program that runs. */
 struct frame_run {
 	uint64_t r[PROGRAM_REGS];
 	uint32_t state;			/* enum frame_run_state */
+	uint32_t here;			/* enum frame_here */
+	uint32_t was;			/* RUN_HERE, RUN_LOOP: the state before */
+	uint32_t flags;			/* of struct unwind_runtime */
+	uint32_t stepped;		/* the program has moved the walker */
 	uint32_t program, at;		/* its number; of the next operation */
 	uint32_t turns;
 	uint32_t nr_at_loop;		/* words of frames when it was begun or went on */
-	uint32_t pad;
+	uint64_t low;			/* RUN_LOOP: stack pointer of the loop's frame */
+	uint64_t hop;			/* OP_SEGMAP: where it looks again; 0: at its operand */
+	struct unwind_heap heaps[PROGRAM_HEAPS];
 };
 
 struct unwinder {
@@ -465,9 +482,11 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 {
 	uint32_t n = w->nr, kind;
 	const struct unwind_rule *r = &w->rule;
+	uint32_t here = w->run.here;
 	uint64_t low = w->sp;
 	int code;
 
+	w->run.here = HERE_ASK;
 	if (n >= UNWIND_MAX_FRAMES || n >= w->max_frames)
 		return UNWIND_END(w, UNWIND_TRUNCATED);
 #ifdef UNWIND_REPLACED_RETURN
@@ -483,6 +502,13 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 		return 0;
 	}
 	code = unwind_rule_of(env, w, w->exact ? w->pc : w->pc - 1);
+	if (UNWIND_MAY_RUN && w->run.state < RUN_OVER && here == HERE_ASK &&
+	    (w->generated || (!code && r->cfa == CFA_NONE && r->ra & RULE_RUNTIME))) {
+		frame_ask(w, n);
+		return 0;
+	}
+	if (here == HERE_EMITTED)
+		w->nr = n;
 	if (code && code != UNWIND_JIT && code != UNWIND_NO_FDE &&
 	    (code != UNWIND_NO_TABLE || !w->generated))
 		return unwind_without_table(w, code);
@@ -513,7 +539,7 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 		return unwind_without_table(w, UNWIND_BAD_RULE);
 	code = unwind_step_rule(env, w, r, kind);
 	if (r->ra & RULE_RUNTIME && !code)
-		frame_begin(env, w, frames, low);
+		frame_begin(w, low);
 	return code;
 }
 
@@ -546,7 +572,7 @@ UNWIND_INLINE int unwind_guess_on(void *env, struct unwinder *w)
  */
 UNWIND_INLINE int unwind_step(void *env, struct unwinder *w, uint64_t *frames)
 {
-	if (UNWIND_MAY_RUN && w->run.state == RUN_ON)
+	if (UNWIND_MAY_RUN && w->run.state >= RUN_ON)
 		return unwind_step_runtime(env, w, frames);
 	if (w->guess != GUESS_NOTHING && w->guess != GUESS_FRAME_POINTER)
 		return UNWIND_GUESS_ON(env, w);

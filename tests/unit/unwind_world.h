@@ -50,6 +50,10 @@ struct world {
 	uint32_t mode, max_frames;
 	uint64_t frames[UNWIND_MAX_FRAMES];
 	uint32_t nr, end, reads;
+	const struct frame_program *program;	/* NULL, or that of a runtime */
+	uint64_t consts[PROGRAM_CONSTS];
+	uint32_t runtime_flags;
+	struct unwind_heap heaps[PROGRAM_HEAPS];
 	struct unwind_memo memo;	/* used by all of them */
 	struct unwind_memo_key key;
 };
@@ -184,8 +188,12 @@ static inline void go(struct world *w)
 		.read_code = read_code,
 		.ctx = w,
 		.thread_pointer = w->thread_pointer,
+		.program = w->program,
+		.runtime_flags = w->runtime_flags,
+		.heaps = w->heaps,
 	};
 
+	memcpy(in.consts, w->consts, sizeof(in.consts));
 	unwind_table_free(w->table);
 	w->table = NULL;
 	assert_int_equal(unwind_table_build(&w->cfi, VADDR, VADDR_END, &w->table), 0);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How the unwinder reads the memory of a task: its own, without faults, or that of another one,
+ * which may be faulted in. stack.bpf.h includes this file in its middle.
+ */
+#pragma once
+
+#define TMPFS_MAGIC 0x01021994
+#define HUGETLBFS_MAGIC 0x958458f6
+#define RAMFS_MAGIC 0x858458f6
+#define BTRFS_MAGIC 0x9123683e
+#define FUSE_MAGIC 0x65735546
+#define VM_SHARED 8
+#define MODE_TYPE 0170000
+#define MODE_REGULAR 0100000
+
+struct vma_probe {
+	uint64_t end;
+	struct file *file;
+	uint64_t anon, flags;		/* anon_vma, not NULL: some pages are no file's; vm_flags */
+};
+
+/*
+ * Whether the file of a mapping is memory: memfd, MAP_SHARED | MAP_ANONYMOUS, huge pages. Devices
+ * live in a tmpfs, too, but are not regular files.
+ */
+static __always_inline bool is_memory(struct file *file)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	uint64_t magic = BPF_CORE_READ(inode, i_sb, s_magic);
+
+	return (magic == TMPFS_MAGIC || magic == HUGETLBFS_MAGIC) &&
+	       (BPF_CORE_READ(inode, i_mode) & MODE_TYPE) == MODE_REGULAR;
+}
+
+static long probe_vma(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
+{
+	struct vma_probe *p = ctx;
+
+	p->file = vma->vm_file;
+	p->end = vma->vm_end;
+	p->anon = (uint64_t)vma->anon_vma;
+	p->flags = vma->vm_flags;
+	return 0;
+}
+
+/*
+ * Whether a page of a mapping may be read: 0, or an end code, or 1: there is no mapping. Called
+ * when the lock of the memory map has been released: the file may be gone by then, but it is only
+ * probed. A function of its own for the verifier, which meets few branches at each read then.
+ */
+__noinline int may_read(struct vma_probe *p, long found, uint32_t faults)
+{
+	if (!WITH_SCANS || !p)
+		return 1;
+	if (found == -16 /* EBUSY */)
+		return UNWIND_BUSY;
+	if (found)
+		return 1;
+	return faults == FAULTS_ALL || !p->file || is_memory(p->file) ? 0 : UNWIND_NOT_READ;
+}
+
+/*
+ * Whether the pages of a private mapping are memory or on a disk of this machine: those that were
+ * copied are memory, and if the one that is asked for is not, then the file has it. FUSE has a
+ * device, too, but a program delivers what is on it.
+ */
+__noinline int is_copy_of_local_file(struct vma_probe *p)
+{
+	if (!WITH_SCANS)
+		return 0;
+
+	struct file *file = p ? p->file : 0;
+	struct super_block *sb = BPF_CORE_READ(file, f_inode, i_sb);
+	uint64_t magic = BPF_CORE_READ(sb, s_magic);
+
+	if (!p || !p->anon || p->flags & VM_SHARED || magic == FUSE_MAGIC)
+		return 0;
+	return magic == RAMFS_MAGIC || magic == BTRFS_MAGIC || BPF_CORE_READ(sb, s_bdev) != 0;
+}
+
+/*
+ * Reads a page of another task's memory and has it faulted in. A page of a file may need a server
+ * that never answers (FUSE), and the scan would hang with it: such pages are left alone unless the
+ * knobs say FAULTS_ALL. bpf_find_vma() tries the lock of the memory map and does not wait for it.
+ */
+static __always_inline int load_task_page(struct gather *g, struct task_struct *task, void *to,
+					  uint64_t addr)
+{
+	struct vma_probe probe = {};
+	int err;
+
+	if (g->no_reads)
+		return UNWIND_NOT_READ;
+	err = may_read(&probe, bpf_find_vma(task, addr, probe_vma, &probe, 0), knobs.faults);
+	if (err)
+		return err;
+	return bpf_copy_from_user_task(to, UNWIND_MEMORY_PAGE, (void *)addr, task, 0) != 0;
+}
+
+static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
+{
+	struct env *e = env;
+
+	if (e->sleepable)
+		return load_task_page(e->g, e->task, w->page, addr);
+	return bpf_probe_read_user(w->page, UNWIND_MEMORY_PAGE, (void *)addr) ? 1 : 0;
+}
+
+/* The same of n octets, at most as many as a page, from any address on. */
+static __always_inline int load_task_record(struct gather *g, struct task_struct *task, void *to,
+					    uint64_t addr, uint32_t n)
+{
+	struct vma_probe probe = {}, last = {};
+
+	if (g->no_reads ||
+	    may_read(&probe, bpf_find_vma(task, addr, probe_vma, &probe, 0), knobs.faults) ||
+	    may_read(&last, bpf_find_vma(task, addr + n - 1, probe_vma, &last, 0), knobs.faults))
+		return 1;
+	return bpf_copy_from_user_task(to, n, (void *)addr, task, 0) != 0;
+}
+
+static __always_inline int unwind_load_record(void *env, struct unwinder *w, uint64_t addr)
+{
+	struct env *e = env;
+
+	if (e->sleepable)
+		return load_task_record(e->g, e->task, w->record_page, addr, UNWIND_MEMORY_PAGE);
+	return bpf_probe_read_user(w->record_page, UNWIND_MEMORY_PAGE, (void *)addr) != 0;
+}
+
+static __always_inline int unwind_load_octets(void *env, struct unwinder *w, uint64_t addr,
+					      uint32_t n)
+{
+	struct env *e = env;
+
+	n &= PROGRAM_MAX_RECORD - 1;
+	if (!n)
+		return 1;
+	if (e->sleepable)
+		return load_task_record(e->g, e->task, w->record_page, addr, n);
+	return bpf_probe_read_user(w->record_page, n, (void *)addr) != 0;
+}
+
+static __always_inline int unwind_read_word(void *env, uint64_t addr, uint64_t *value)
+{
+	struct vma_probe probe = {};
+	struct env *e = env;
+	int err;
+
+	if (!e->sleepable)
+		return bpf_probe_read_user(value, sizeof(*value), (void *)addr) != 0;
+	if (e->g->no_reads)
+		return 1;
+	err = may_read(&probe, bpf_find_vma(e->task, addr, probe_vma, &probe, 0), knobs.faults);
+	/* A static variable of an interpreter leads to its threads. */
+	if (err && (err != UNWIND_NOT_READ || !is_copy_of_local_file(&probe)))
+		return 1;
+	return bpf_copy_from_user_task(value, sizeof(*value), (void *)addr, e->task, 0) != 0;
+}
+
+/* A program that may sleep reads no code of files, for the reason given at load_task_page(). */
+static __always_inline int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
+{
+	struct env *e = env;
+	struct vma_probe probe = {};
+
+	if (!e->sleepable)
+		return bpf_probe_read_user(w->code, sizeof(w->code), (void *)addr) != 0;
+	if (e->g->no_reads ||
+	    may_read(&probe, bpf_find_vma(e->task, addr, probe_vma, &probe, 0), FAULTS_ANON) ||
+	    probe.end - addr < sizeof(w->code))
+		return 1;
+	return bpf_copy_from_user_task(w->code, sizeof(w->code), (void *)addr, e->task, 0) != 0;
+}
