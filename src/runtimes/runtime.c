@@ -29,19 +29,19 @@ static uint64_t interpreters_head(const struct runtime_image *image, uint64_t bi
 }
 
 static void python_constants(const struct runtime_image *image, uint64_t bias,
-			     uint64_t consts[PROGRAM_CONSTS])
+			     struct unwind_runtime *rt)
 {
-	consts[PYTHON_CONST_HEAD] = interpreters_head(image, bias);
+	rt->consts[PYTHON_CONST_HEAD] = interpreters_head(image, bias);
 }
 
 static int python_shorten(const struct runtime_image *image, uint64_t bias,
-			  const struct target_memory *m, uint64_t consts[PROGRAM_CONSTS])
+			  const struct target_memory *m, struct unwind_runtime *rt)
 {
 	int32_t slot;
 	int err = python_slot_find(&image->python, m, interpreters_head(image, bias), &slot);
 
 	if (!err)
-		consts[PYTHON_CONST_SLOT] = (uint64_t)(int64_t)slot;
+		rt->consts[PYTHON_CONST_SLOT] = (uint64_t)(int64_t)slot;
 	return err;
 }
 
@@ -62,17 +62,20 @@ static const struct runtime_kind_row {
 	const char *(*variant)(const struct runtime_image *image);	/* behind the version */
 	int (*program)(const struct runtime_image *image, struct frame_program *out);
 	void (*constants)(const struct runtime_image *image, uint64_t bias,
-			  uint64_t consts[PROGRAM_CONSTS]);		/* all are 0 before */
+			  struct unwind_runtime *out);		/* all is 0 before */
 	int (*shorten)(const struct runtime_image *image, uint64_t bias,
-		       const struct target_memory *m, uint64_t consts[PROGRAM_CONSTS]);
+		       const struct target_memory *m, struct unwind_runtime *rt);
 	int (*code_read)(const struct runtime_image *image, uint64_t bias,
 			 const struct target_memory *m, uint64_t code, uint32_t cookie,
 			 struct runtime_code **out);
 	int (*code_line)(const struct runtime_code *c, uint32_t instruction, uint32_t *line);
+	/* NULL: there is one line, as code_line says. */
+	int (*code_lines)(const struct runtime_code *c, uint32_t instruction,
+			  struct runtime_line *lines, size_t max);
 } kinds[RUNTIME_KINDS] = {
 	[RUNTIME_CPYTHON] = { "python", LANG_PYTHON, python_find, python_is_sound, python_variant,
 			      python_program_of, python_constants, python_shorten, python_code_read,
-			      python_code_line },
+			      python_code_line, NULL },
 };
 
 int runtime_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out)
@@ -123,16 +126,16 @@ int runtime_program(const struct runtime_image *image, struct frame_program *out
 }
 
 void runtime_constants(const struct runtime_image *image, uint64_t bias,
-		       uint64_t consts[PROGRAM_CONSTS])
+		       struct unwind_runtime *out)
 {
-	memset(consts, 0, PROGRAM_CONSTS * sizeof(consts[0]));
-	kinds[image->kind].constants(image, bias, consts);
+	memset(out, 0, sizeof(*out));
+	kinds[image->kind].constants(image, bias, out);
 }
 
 int runtime_shorten(const struct runtime_image *image, uint64_t bias,
-		    const struct target_memory *m, uint64_t consts[PROGRAM_CONSTS])
+		    const struct target_memory *m, struct unwind_runtime *rt)
 {
-	return kinds[image->kind].shorten ? kinds[image->kind].shorten(image, bias, m, consts)
+	return kinds[image->kind].shorten ? kinds[image->kind].shorten(image, bias, m, rt)
 					  : -ENOENT;
 }
 
@@ -152,6 +155,19 @@ int runtime_code_read(const struct runtime_image *image, uint64_t bias,
 int runtime_code_line(const struct runtime_code *c, uint32_t instruction, uint32_t *line)
 {
 	return kinds[c->kind].code_line(c, instruction, line);
+}
+
+int runtime_code_lines(const struct runtime_code *c, uint32_t instruction,
+		       struct runtime_line *lines, size_t max)
+{
+	int err;
+
+	if (kinds[c->kind].code_lines)
+		return kinds[c->kind].code_lines(c, instruction, lines, max);
+	*lines = (struct runtime_line){ .name = c->name, .file = c->file,
+					.first_line = c->first_line, .tier = TIER_INTERPRETED };
+	err = runtime_code_line(c, instruction, &lines->line);
+	return err == -ESTALE ? err : 1;
 }
 
 void runtime_code_free(struct runtime_code *c)

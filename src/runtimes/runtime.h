@@ -12,11 +12,11 @@
  *	runtime_find(img, fd, &image)		of a file, where foreign files are parsed
  *	runtime_image_is_sound(&image)		of what came from there
  *	runtime_program(&image, &program)	the same for all processes of the file
- *	runtime_constants(&image, bias, consts)	of one process
- *	runtime_shorten(&image, bias, m, consts)	later, again while it gives -EAGAIN
+ *	runtime_constants(&image, bias, &rt)	of one process
+ *	runtime_shorten(&image, bias, m, &rt)	later, again while it gives -EAGAIN
  *
  *	runtime_code_read(&image, bias, m, code, cookie, &c)	for a frame's code object
- *	runtime_code_line(c, instruction, &line)
+ *	runtime_code_lines(c, instruction, lines, max)
  *	runtime_code_free(c)
  *
  * struct runtime_image is plain bytes without pointers: it may be sent between processes as it is.
@@ -76,17 +76,18 @@ void runtime_title(const struct runtime_image *image, char title[RUNTIME_TITLE_B
 /* 0; -ENOTSUP: is_known is 0. */
 int runtime_program(const struct runtime_image *image, struct frame_program *out);
 
+/* All of *out but the number of the program. */
 void runtime_constants(const struct runtime_image *image, uint64_t bias,
-		       uint64_t consts[PROGRAM_CONSTS]);
+		       struct unwind_runtime *out);
 
 /*
- * Looks in the memory of a process for the place near a thread's pointer from which its state is
- * reached in one step, and puts it into consts. Without that, programs look for a thread's state in
- * the list of all threads. 0: found; -EAGAIN: the runtime has not begun, ask later; -ENOENT: there
- * is no such place; or an -errno of reading.
+ * Looks in the memory of a process for what the file does not tell, and puts it into *rt, which
+ * runtime_constants() has filled: the place near a thread's pointer from which its state is reached
+ * in one step (without that, programs look for it in the list of all threads). 0: found; -EAGAIN:
+ * the runtime has not begun, ask later; -ENOENT: there is no such place; or an -errno of reading.
  */
 int runtime_shorten(const struct runtime_image *image, uint64_t bias,
-		    const struct target_memory *m, uint64_t consts[PROGRAM_CONSTS]);
+		    const struct target_memory *m, struct unwind_runtime *rt);
 
 /* A code object: a function of the interpreted program. */
 struct runtime_code {
@@ -118,5 +119,21 @@ int runtime_code_read(const struct runtime_image *image, uint64_t bias,
  * instruction, so the frame was that of another object.
  */
 int runtime_code_line(const struct runtime_code *c, uint32_t instruction, uint32_t *line);
+
+/* A function that an instruction is in; strings are the code's. */
+struct runtime_line {
+	const char *name, *file;	/* file NULL: unknown */
+	uint32_t line, first_line;	/* 0: unknown */
+	uint8_t tier;			/* enum func_tier of src/model/record.h */
+};
+
+#define RUNTIME_MAX_LINES 64
+
+/*
+ * All functions at an instruction, innermost first: in compiled code those that were inlined, and
+ * last the one that the code is of. Their number, at least 1 and at most max; or -ESTALE as above.
+ */
+int runtime_code_lines(const struct runtime_code *c, uint32_t instruction,
+		       struct runtime_line *lines, size_t max);
 
 void runtime_code_free(struct runtime_code *c);		/* NULL is fine */

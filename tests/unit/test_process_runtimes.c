@@ -86,7 +86,8 @@ static void map(uint32_t binary)
 
 static void is_published_with_its_constants(void **state)
 {
-	uint64_t bias, consts[PROGRAM_CONSTS];
+	struct unwind_runtime rt;
+	uint64_t bias;
 
 	(void)state;
 	map(BINARY);
@@ -99,8 +100,8 @@ static void is_published_with_its_constants(void **state)
 	assert_true(has_runtime);
 	assert_non_null(process_runtimes_of(r, p, &bias));
 	assert_int_equal(bias, 0x7000000000);
-	runtime_constants(&image, bias, consts);
-	assert_memory_equal(published.consts, consts, sizeof(consts));
+	runtime_constants(&image, bias, &rt);
+	assert_memory_equal(published.consts, rt.consts, sizeof(rt.consts));
 	process_runtimes_forget(r, p->tgid);
 	assert_false(has_runtime);
 }
@@ -131,18 +132,19 @@ static void unknown_versions_have_no_program(void **state)
 
 static void a_shorter_way_stays(void **state)
 {
-	const uint64_t consts[PROGRAM_CONSTS] = { 11, 22 };
+	const struct unwind_runtime rt = { .program = 77, .consts = { 11, 22 } };
 
 	(void)state;
 	map(BINARY);
 	process_runtimes_found(r, BINARY, &image);
-	process_runtimes_shorten(r, p, 0x7000000000, consts);
+	process_runtimes_shorten(r, p, 0x7000000000, &rt);
 	assert_int_equal(published.consts[1], 22);
+	assert_int_equal(published.program, 0);
 	memset(&published, 0, sizeof(published));
 	process_runtimes_publish(r, p);
 	assert_int_equal(published.consts[1], 22);
 	/* It was found where the runtime was mapped elsewhere. */
-	process_runtimes_shorten(r, p, 0x1000, consts);
+	process_runtimes_shorten(r, p, 0x1000, &rt);
 	assert_int_not_equal(published.consts[1], 22);
 }
 

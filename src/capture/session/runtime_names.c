@@ -35,7 +35,7 @@ struct code {
 	uint32_t cookie, tgid;
 	bool looks_for_way;		/* the first one of its process */
 	bool has_way;
-	uint64_t consts[PROGRAM_CONSTS];
+	struct unwind_runtime way;
 	struct runtime_code *code;
 	int err;
 	struct waiting *waiting;
@@ -117,8 +117,8 @@ static void code_run(struct worker_job *job)
 	c->err = runtime_code_read(c->image, c->bias, &memory, c->addr, c->cookie, &c->code);
 	if (!c->looks_for_way)
 		return;
-	runtime_constants(c->image, c->bias, c->consts);
-	c->has_way = !runtime_shorten(c->image, c->bias, &memory, c->consts);
+	runtime_constants(c->image, c->bias, &c->way);
+	c->has_way = !runtime_shorten(c->image, c->bias, &memory, &c->way);
 }
 
 /* ---- code objects ---- */
@@ -147,7 +147,7 @@ static void code_done(struct worker_job *job, bool cancelled)
 	n->stats.gone += c->err == -ESTALE || c->err == -EFAULT;
 	n->stats.failed += c->err && c->err != -ESTALE && c->err != -EFAULT;
 	if (!cancelled && c->has_way && n->deps.on_short_way)
-		n->deps.on_short_way(n->deps.ctx, c->tgid, c->serial, c->bias, c->consts);
+		n->deps.on_short_way(n->deps.ctx, c->tgid, c->serial, c->bias, &c->way);
 	c->is_read = true;
 	list(c);
 }
@@ -274,30 +274,49 @@ int runtime_names_request(struct runtime_names *n, const struct process *p, uint
 
 /* ---- names ---- */
 
+/* The functions at an instruction, for the trace. Their number, or -ESTALE. */
+static int lines_of(const struct code *c, uint32_t instruction, struct symbol_line *to)
+{
+	struct runtime_line lines[RUNTIME_MAX_LINES];
+	int nr = runtime_code_lines(c->code, instruction, lines, RUNTIME_MAX_LINES);
+
+	for (int i = 0; i < nr; i++) {
+		const struct runtime_line *l = &lines[i];
+
+		to[i] = (struct symbol_line){
+			.name = l->name, .sysname = l->name, .file = l->file, .line = l->line,
+			.decl_file = l->file, .decl_line = l->first_line,
+			.lang = runtime_lang(c->image),
+			.func_flags = (uint8_t)(l->tier << FUNC_TIER_SHIFT),
+		};
+	}
+	return nr;
+}
+
 static int answer(const struct code *c, uint32_t id, const struct waiting *w, int err,
 		  symbol_fn fn, void *ctx)
 {
-	struct symbol_line line = { 0 };
+	struct symbol_line lines[RUNTIME_MAX_LINES];
 	struct symbol sym = { .status = err ? SYMBOL_GONE : SYMBOL_OK,
 			      .lang = runtime_lang(c->image),
 			      .func_flags = TIER_INTERPRETED << FUNC_TIER_SHIFT };
+	int nr = err ? 0 : lines_of(c, w->instruction, lines);
 
 	if (err == -ECANCELED || err == -ETIMEDOUT)
 		sym.status = SYMBOL_LIMITED;
-	if (!err && runtime_code_line(c->code, w->instruction, &line.line) == -ESTALE) {
+	if (nr < 0) {
 		c->names->stats.gone++;
 		sym.status = SYMBOL_GONE;
 	}
-	if (sym.status == SYMBOL_OK) {
-		sym.name = sym.sysname = line.name = line.sysname = c->code->name;
-		line.file = line.decl_file = c->code->file;
-		line.decl_line = c->code->first_line;
-		line.lang = sym.lang;
-		line.func_flags = sym.func_flags;
+	if (nr > 0) {
+		const struct symbol_line *outermost = &lines[nr - 1];
+
+		sym.name = sym.sysname = outermost->name;
+		sym.func_flags = outermost->func_flags;
 		sym.has_func_addr = true;
 		sym.func_addr = place_of(id);
-		sym.lines = &line;
-		sym.nr_lines = 1;
+		sym.lines = lines;
+		sym.nr_lines = (size_t)nr;
 	}
 	return fn(ctx, w->frame, place_of(id) | w->instruction, &sym);
 }

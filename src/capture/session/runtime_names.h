@@ -37,6 +37,7 @@ struct process;
 struct process_runtimes;
 struct runtime_names;
 struct stack_frame;
+struct unwind_runtime;
 
 #define RUNTIME_NAMES_MAX (1u << 17)
 
@@ -46,7 +47,7 @@ struct runtime_names_deps {
 	void (*begin_thread)(void);	/* gives up the rights of the thread */
 	/* Of the process with that serial: see process_runtimes_shorten(). NULL: not wanted. */
 	void (*on_short_way)(void *ctx, uint32_t tgid, uint64_t serial, uint64_t bias,
-			     const uint64_t *consts);
+			     const struct unwind_runtime *rt);
 	void *ctx;
 };
 

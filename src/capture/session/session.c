@@ -59,14 +59,14 @@ static uint32_t intern_text(void *ctx, const char *text)
 }
 
 static void on_short_way(void *ctx, uint32_t tgid, uint64_t serial, uint64_t bias,
-			 const uint64_t *consts)
+			 const struct unwind_runtime *rt)
 {
 	struct session *s = ctx;
 	const struct process *p = processes_find(process_tracker_processes(s->deps.tracker), tgid,
 						 TIME_NEVER);
 
 	if (p && p->serial == serial)
-		process_runtimes_shorten(s->deps.runtimes, p, bias, consts);
+		process_runtimes_shorten(s->deps.runtimes, p, bias, rt);
 }
 
 /* The names of code that says them itself: generated code, interpreters, shadow stacks. */

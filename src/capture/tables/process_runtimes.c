@@ -40,7 +40,7 @@ struct process_runtimes {
 /* Constants that memory has told. */
 struct short_way {
 	uint64_t serial, bias;
-	uint64_t consts[PROGRAM_CONSTS];
+	struct unwind_runtime runtime;	/* but for its program */
 };
 
 int process_runtimes_new(struct process_runtimes **rp)
@@ -153,20 +153,20 @@ static const struct known_image *image_of(const struct process_runtimes *r,
 }
 
 void process_runtimes_shorten(struct process_runtimes *r, const struct process *p, uint64_t bias,
-			      const uint64_t consts[PROGRAM_CONSTS])
+			      const struct unwind_runtime *rt)
 {
 	struct short_way *s = per_process_at(&r->shortened, p);
 
 	if (!s)
 		return;
 	s->bias = bias;
-	memcpy(s->consts, consts, sizeof(s->consts));
+	s->runtime = *rt;
 	process_runtimes_publish(r, p);
 }
 
 void process_runtimes_publish(struct process_runtimes *r, const struct process *p)
 {
-	struct unwind_runtime value = { 0 };
+	struct unwind_runtime value;
 	const struct known_image *k;
 	const struct short_way *s;
 	uint64_t bias;
@@ -178,11 +178,11 @@ void process_runtimes_publish(struct process_runtimes *r, const struct process *
 		bpf_map_delete_elem(r->fds.runtimes, &p->tgid);
 		return;
 	}
-	value.program = k->program;
-	runtime_constants(&k->image, bias, value.consts);
+	runtime_constants(&k->image, bias, &value);
 	s = per_process_find(&r->shortened, p);
 	if (s && s->bias == bias)
-		memcpy(value.consts, s->consts, sizeof(value.consts));
+		value = s->runtime;
+	value.program = k->program;
 	bpf_map_update_elem(r->fds.runtimes, &p->tgid, &value, BPF_ANY);
 }
 

@@ -50,7 +50,7 @@ bool process_runtimes_same(struct process_runtimes *r, uint32_t binary, uint32_t
  * as long as its runtime is mapped where it is.
  */
 void process_runtimes_shorten(struct process_runtimes *r, const struct process *p, uint64_t bias,
-			      const uint64_t consts[PROGRAM_CONSTS]);
+			      const struct unwind_runtime *rt);
 
 void process_runtimes_publish(struct process_runtimes *r, const struct process *p);
 void process_runtimes_forget(struct process_runtimes *r, uint32_t tgid);

@@ -336,6 +336,7 @@ int main(int argc, char **argv)
 	char *args[32] = { argv[3], argv[4], argv[2] };
 	bool by_list = argc > 5 && !strcmp(argv[5], "list");
 	bool is_mode = by_list || (argc > 5 && !strcmp(argv[5], "late"));
+	struct unwind_runtime rt;
 	pid_t tids[64], pid;
 	uint64_t slot;
 	int fd, nr, err;
@@ -349,9 +350,10 @@ int main(int argc, char **argv)
 	usleep(300000);
 	need(!target_open(&t, pid) && t.image.is_known, "the runtime");
 	need(!runtime_program(&t.image, &program), "the program");
-	runtime_constants(&t.image, t.bias, r.consts);
-	err = runtime_shorten(&t.image, t.bias, &t.memory, r.consts);
+	runtime_constants(&t.image, t.bias, &rt);
+	err = runtime_shorten(&t.image, t.bias, &t.memory, &rt);
 	need(!err, "the slot");
+	memcpy(r.consts, rt.consts, sizeof(r.consts));
 	slot = r.consts[1];
 	if (by_list)
 		r.consts[1] = 0;
