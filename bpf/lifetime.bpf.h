@@ -25,7 +25,7 @@ int on_fork(uint64_t *ctx)
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
 	uint32_t from, to, one = 1;
 	struct unwind_process *p, v = {};
-	struct unwind_runtime *rt;
+	struct unwind_runtimes *rt;
 
 	if (parent->tgid == child->tgid)
 		return 0;	/* a thread */

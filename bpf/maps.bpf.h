@@ -68,12 +68,12 @@ struct {
 
 TABLE(frame_programs, PROGRAM_MAX_NR, struct frame_program);
 
-/* tgid -> its runtime; user space adds it with the mappings (process_runtimes.h). */
+/* tgid -> its runtimes; user space adds it with the mappings (process_runtimes.h). */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_RUNTIMES);
 	__type(key, uint32_t);
-	__type(value, struct unwind_runtime);
+	__type(value, struct unwind_runtimes);
 } runtimes SEC(".maps");
 
 /* tgid -> time at which its last exec was complete, CLOCK_MONOTONIC. */

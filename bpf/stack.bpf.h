@@ -59,7 +59,7 @@ static __always_inline int unwind_load_octets(void *env, struct unwinder *w, uin
 					      uint32_t n);
 static __always_inline int unwind_read_word(void *env, uint64_t addr, uint64_t *value);
 
-static __always_inline const struct unwind_runtime *unwind_runtime_of(void *env, uint32_t tgid)
+static __always_inline const struct unwind_runtimes *unwind_runtimes_of(void *env, uint32_t tgid)
 {
 	return bpf_map_lookup_elem(&runtimes, &tgid);
 }
@@ -80,11 +80,13 @@ static __always_inline int guess_on(void *env, struct unwinder *w);
 struct gather;
 int frame_turn_nofault(struct gather *g);
 static __always_inline void frame_turn_on(void *env, struct unwinder *w, uint64_t *frames);
+int select_runtime(struct unwinder *w, uint32_t owns_code);
 uint64_t prologue_mask(uint64_t code, uint64_t next);
 #define UNWIND_GUESS_ON guess_on
 #define UNWIND_RUNTIMES
 #define UNWIND_MAY_RUN knobs.runtimes
 #define FRAME_TURN(env, w, frames) frame_turn_on(env, w, frames)
+#define FRAME_SELECT(env, w, owns_code) select_runtime(w, owns_code)
 #define UNWIND_LOOK_UP(env, w, pc) look_up_mapping(w, pc)
 #define UNWIND_SEARCH_PAGE(env, w, page, key) search_page(w, page, key)
 #define UNWIND_PROLOGUE_MASK prologue_mask
@@ -173,6 +175,11 @@ __noinline int look_up_mapping(struct unwinder *w, uint64_t pc)
 __noinline uint32_t search_page(struct unwinder *w, uint32_t page, uint32_t key)
 {
 	return w ? unwind_search_page(0, w, page, key) : UNWIND_BUG;
+}
+
+__noinline int select_runtime(struct unwinder *w, uint32_t owns_code)
+{
+	return w ? frame_select(0, w, owns_code) : 0;
 }
 
 __noinline uint64_t prologue_mask(uint64_t code, uint64_t next)

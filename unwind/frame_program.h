@@ -47,15 +47,20 @@
  * So a program may go on from frame to frame for as long as it knows the code, and yields at any
  * other. When it fails, a mark and the native frame of where the walker is are shown.
  *
- * Limits. A program has PROGRAM_MAX_OPS operations; a stack may run PROGRAM_MAX_TURNS turns of
- * PROGRAM_TURN_OPS operations. A program reads user memory and writes registers and frames, and
- * nothing else. When it fails (a word cannot be read, too many turns, an operation that does not
- * exist), a mark takes the place of the frames that are missing, the program is not run again for
- * this stack, and the native frames go on.
+ * Several runtimes in one process (a Python that has loaded Perl). Each has a slot. Which one is
+ * meant follows from the address of the loop; generated code of an unknown address belongs to the
+ * first one that owns such code. Each keeps registers of its own while the programs of others run.
+ *
+ * Limits. A process has PROGRAM_SLOTS runtimes. A program has PROGRAM_MAX_OPS operations; a stack
+ * may run PROGRAM_MAX_TURNS turns of PROGRAM_TURN_OPS operations. A program reads user memory and
+ * writes registers and frames, and nothing else. When it fails (a word cannot be read, too many
+ * turns, an operation that does not exist), a mark takes the place of the frames that are missing,
+ * the program is not run again for this stack, and the native frames go on.
  *
  * What goes out. A frame of a runtime is two words among the frames of a stack:
  *
- *	UNWIND_RUNTIME | kind << UNWIND_RUNTIME_KIND_SHIFT | address of the code object
+ *	UNWIND_RUNTIME | slot << UNWIND_RUNTIME_SLOT_SHIFT | kind << UNWIND_RUNTIME_KIND_SHIFT |
+ *		address of the code object
  *	cookie << 32 | instruction
  *
  * The instruction is what the runtime calls so: an offset from the code object, or an index. The
@@ -71,6 +76,7 @@
 #define PROGRAM_TURN_OPS 2
 #define PROGRAM_MAX_TURNS 4096
 #define PROGRAM_MAX_NR 64
+#define PROGRAM_SLOTS 4
 /* Fields of OP_RECORD end below this, and each is aligned by its size from the record on. */
 #define PROGRAM_MAX_RECORD 1024
 #define PROGRAM_HEAPS 4
@@ -172,17 +178,23 @@ struct unwind_heap {
 	uint64_t shift;
 };
 
-/* Bits of unwind_runtime.flags. */
-enum { RUNTIME_OWNS_CODE = 1 };
+/* Bits of unwind_runtime.flags. Without RUNTIME_IS_THERE a slot is free. */
+enum { RUNTIME_OWNS_CODE = 1, RUNTIME_IS_THERE = 2 };
 
-/* The runtime of a process, by tgid. Replaced as a whole. */
+/* A runtime of a process. */
 struct unwind_runtime {
 	uint32_t program;	/* its number, below PROGRAM_MAX_NR */
 	uint32_t flags;
 	uint64_t consts[PROGRAM_CONSTS];
 	struct unwind_heap heaps[PROGRAM_HEAPS];	/* OP_SEGMAP */
+	uint64_t lo, bytes;	/* addresses of its loop, or of its code in the file */
+};
+
+/* The runtimes of a process, by tgid. Replaced as a whole. */
+struct unwind_runtimes {
+	struct unwind_runtime slots[PROGRAM_SLOTS];
 };
 
 _Static_assert(sizeof(struct frame_op) == 16, "operation layout");
 _Static_assert(sizeof(struct frame_program) == 8 + 16 * PROGRAM_MAX_OPS, "program layout");
-_Static_assert(sizeof(struct unwind_runtime) == 200, "runtime layout");
+_Static_assert(sizeof(struct unwind_runtimes) == 216 * PROGRAM_SLOTS, "runtimes layout");

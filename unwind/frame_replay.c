@@ -63,13 +63,16 @@ static int unwind_read_word(void *env, uint64_t addr, uint64_t *value)
 	return in->read(in->ctx, addr, value, sizeof(*value));
 }
 
-static const struct unwind_runtime *unwind_runtime_of(void *env, uint32_t tgid)
+static const struct unwind_runtimes *unwind_runtimes_of(void *env, uint32_t tgid)
 {
-	static const struct unwind_runtime none;	/* frame_replay() fills the registers in */
+	/* frame_replay() fills the registers in. */
+	static const struct unwind_runtimes any = {
+		.slots = { { .flags = RUNTIME_IS_THERE, .bytes = UINT64_MAX } }
+	};
 
 	(void)env;
 	(void)tgid;
-	return &none;
+	return &any;
 }
 
 static const struct frame_program *unwind_program_at(void *env, uint32_t i)
@@ -106,7 +109,7 @@ static void run_loop(void *env, struct unwinder *w, struct frame_replay_result *
 		loop = in->loops[i];
 	out->loop_at[out->nr_loops++] = w->nr;
 	w->sp = loop.high;
-	frame_begin(w, loop.low);
+	frame_begin(w, loop.low, 0);
 	frame_turn(env, w, out->words);
 	if (!i)
 		memcpy(w->run.r, in->consts, sizeof(in->consts));

@@ -17,7 +17,7 @@
  *						not be aligned, to w->record_page: 0, or not
  *	int unwind_load_octets(env, w, addr, n)	the same of n octets, below PROGRAM_MAX_RECORD
  *	int unwind_read_word(env, addr, &value)	8 octets at any address: 0, or not
- *	const struct unwind_runtime *unwind_runtime_of(env, tgid)	or NULL
+ *	const struct unwind_runtimes *unwind_runtimes_of(env, tgid)	or NULL
  *	const struct frame_program *unwind_program_at(env, i)	or NULL
  *
  * UNWIND_MAY_RUN may be defined, too: 0 says that no program is run although there may be some.
@@ -42,6 +42,9 @@ UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed);
 #ifndef FRAME_TURN
 #define FRAME_TURN frame_turn
 #endif
+#ifndef FRAME_SELECT
+#define FRAME_SELECT frame_select
+#endif
 
 /* Called once for each stack. */
 UNWIND_INLINE void frame_run_init(struct unwinder *w)
@@ -49,6 +52,9 @@ UNWIND_INLINE void frame_run_init(struct unwinder *w)
 	w->run.state = RUN_UNKNOWN;
 	w->run.here = HERE_ASK;
 	w->run.turns = 0;
+	w->run.slot = PROGRAM_SLOTS;
+	w->run.is_only = 0;
+	w->run.begun = 0;
 	w->record_addr = 1;
 }
 
@@ -67,28 +73,36 @@ UNWIND_INLINE void frame_put(struct unwinder *w, uint64_t *frames, uint64_t firs
 	w->nr = n + 2;
 }
 
+/* The program is not run again for this stack. */
+UNWIND_INLINE void frame_end(struct unwinder *w)
+{
+	w->run.state = w->run.slot < PROGRAM_SLOTS && !w->run.is_only ? RUN_ENDED : RUN_OVER;
+}
+
 /* A mark instead of the frames that are missing. The program is not run again. */
 UNWIND_INLINE int frame_fail(struct unwinder *w, uint64_t *frames, uint32_t why)
 {
-	w->run.state = RUN_OVER;
+	frame_end(w);
 	frame_put(w, frames,
 		  UNWIND_RUNTIME | (uint64_t)RUNTIME_FRAME_MARK << UNWIND_RUNTIME_KIND_SHIFT, why);
 	return 1;
 }
 
 /* The walker is in generated code, n frames behind: the program is to be asked first. */
-UNWIND_INLINE void frame_ask(struct unwinder *w, uint32_t n)
+UNWIND_INLINE void frame_ask(struct unwinder *w, uint32_t n, uint64_t pc)
 {
 	w->nr = n;
+	w->run.pc = pc;
 	w->run.was = w->run.state;
 	w->run.state = RUN_HERE;
 }
 
-/* The walker has stepped from the loop's frame, which went from low to w->sp. */
-UNWIND_INLINE void frame_begin(struct unwinder *w, uint64_t low)
+/* The walker has stepped from the loop's frame, which was at pc, and went from low to w->sp. */
+UNWIND_INLINE void frame_begin(struct unwinder *w, uint64_t low, uint64_t pc)
 {
 	if (!UNWIND_MAY_RUN || w->run.state >= RUN_OVER)
 		return;
+	w->run.pc = pc;
 	w->run.low = low;
 	w->run.was = w->run.state;
 	w->run.state = RUN_LOOP;
@@ -96,28 +110,87 @@ UNWIND_INLINE void frame_begin(struct unwinder *w, uint64_t low)
 
 #ifdef UNWIND_RUNTIMES
 
-/* Looks for the runtime of the process: RUN_WAITS or RUN_OVER. */
-UNWIND_INLINE void frame_find_runtime(void *env, struct unwinder *w)
+/* Puts away what the program has that ran last. */
+UNWIND_INLINE void frame_keep(struct unwinder *w)
 {
-	const struct unwind_runtime *rt = unwind_runtime_of(env, w->tgid);
+	struct frame_kept *k = &w->kept[w->run.slot & (PROGRAM_SLOTS - 1)];
 
-	w->run.state = RUN_OVER;
-	if (!rt)
-		return;
+	for (int i = 0; i < PROGRAM_REG_LOW; i++)
+		k->r[i] = w->run.r[i];
+	k->state = w->run.state;
+	k->at = w->run.at;
+}
+
+UNWIND_INLINE void frame_resume(struct unwinder *w)
+{
+	const struct frame_kept *k = &w->kept[w->run.slot & (PROGRAM_SLOTS - 1)];
+
+	for (int i = 0; i < PROGRAM_REG_LOW; i++)
+		w->run.r[i] = k->r[i];
+	w->run.state = k->state;
+	w->run.at = k->at;
+}
+
+UNWIND_INLINE void frame_first(struct unwinder *w, const struct unwind_runtime *rt)
+{
 	for (int i = 0; i < PROGRAM_CONSTS; i++)
 		w->run.r[i] = rt->consts[i];
-	for (int i = PROGRAM_CONSTS; i < PROGRAM_REG_THREAD; i++)
+	for (int i = PROGRAM_CONSTS; i <= PROGRAM_REG_THREAD; i++)
 		w->run.r[i] = 0;
-	w->run.r[PROGRAM_REG_THREAD] = 0;
-	unwind_thread_pointer(env, &w->run.r[PROGRAM_REG_THREAD]);
+	w->run.at = 0;
+	w->run.state = RUN_WAITS;
+	w->run.begun |= 1u << (w->run.slot & (PROGRAM_SLOTS - 1));
+}
+
+/* The slot of the runtime whose loop or code has w->run.pc, or PROGRAM_SLOTS. */
+UNWIND_INLINE uint32_t frame_slot(struct unwinder *w, const struct unwind_runtimes *all,
+				  uint32_t owns_code)
+{
+	uint32_t slot = PROGRAM_SLOTS, nr = 0;
+
+	for (uint32_t i = 0; i < PROGRAM_SLOTS; i++) {
+		const struct unwind_runtime *rt = &all->slots[i];
+
+		if (w->run.pc - rt->lo < rt->bytes ||
+		    (rt->flags & owns_code && slot == PROGRAM_SLOTS))
+			slot = i;
+		nr += rt->flags & RUNTIME_IS_THERE;
+	}
+	w->run.is_only = nr == RUNTIME_IS_THERE && slot < PROGRAM_SLOTS;
+	return slot;
+}
+
+/*
+ * Goes over to the runtime whose loop or code it is: RUN_WAITS, RUN_ENDED or RUN_OVER. 1: for the
+ * first time, and PROGRAM_REG_THREAD is still to be set.
+ */
+UNWIND_INLINE int frame_select(void *env, struct unwinder *w, uint32_t owns_code)
+{
+	const struct unwind_runtimes *all = unwind_runtimes_of(env, w->tgid);
+	const struct unwind_runtime *rt;
+	uint32_t slot = all ? frame_slot(w, all, owns_code) : PROGRAM_SLOTS;
+
+	if (slot < PROGRAM_SLOTS && slot == w->run.slot)
+		return 0;
+	if (w->run.slot < PROGRAM_SLOTS)
+		frame_keep(w);
+	w->run.slot = slot;
+	w->run.state = all ? RUN_ENDED : RUN_OVER;
+	if (!all || slot >= PROGRAM_SLOTS)
+		return 0;
+	rt = &all->slots[slot];
 	w->run.program = rt->program;
 	w->run.flags = rt->flags;
-	w->run.at = 0;
 	w->run.hop = 0;
 	if (rt->flags & RUNTIME_OWNS_CODE)
 		for (int i = 0; i < PROGRAM_HEAPS; i++)
 			w->run.heaps[i] = rt->heaps[i];
-	w->run.state = RUN_WAITS;
+	if (w->run.begun >> slot & 1) {
+		frame_resume(w);
+		return 0;
+	}
+	frame_first(w, rt);
+	return 1;
 }
 
 /* The program begins or goes on, for a frame from low on. */
@@ -141,8 +214,8 @@ UNWIND_INLINE void frame_start(void *env, struct unwinder *w)
 	w->run.turns++;
 	w->run.here = owns_code ? HERE_NATIVE : HERE_ASK;
 	w->run.state = w->run.was;
-	if (w->run.state == RUN_UNKNOWN)
-		frame_find_runtime(env, w);
+	if (!w->run.is_only && FRAME_SELECT(env, w, owns_code))
+		unwind_thread_pointer(env, &w->run.r[PROGRAM_REG_THREAD]);
 	if (w->run.state != RUN_WAITS || (w->run.flags & RUNTIME_OWNS_CODE) != owns_code)
 		return;
 	w->run.r[PROGRAM_REG_LOW] = owns_code ? w->sp : w->run.low;
@@ -276,7 +349,8 @@ UNWIND_INLINE void frame_emit(struct unwinder *w, uint64_t *frames, const struct
 	if (op->n & EMIT_ADDRESS)
 		instruction -= code;
 	frame_put(w, frames,
-		  UNWIND_RUNTIME | (kind & UNWIND_RUNTIME_KINDS) << UNWIND_RUNTIME_KIND_SHIFT |
+		  UNWIND_RUNTIME | (uint64_t)w->run.slot << UNWIND_RUNTIME_SLOT_SHIFT |
+			  (kind & UNWIND_RUNTIME_KINDS) << UNWIND_RUNTIME_KIND_SHIFT |
 			  (code & UNWIND_ADDRESS_MASK),
 		  cookie << 32 | (uint32_t)instruction);
 }
@@ -408,7 +482,7 @@ UNWIND_INLINE int frame_operation(void *env, struct unwinder *w, const struct fr
 		return frame_leave(w, RUN_WAITS);
 	}
 	if (code == OP_END)
-		return frame_leave(w, RUN_OVER);
+		return frame_leave(w, w->run.is_only ? RUN_OVER : RUN_ENDED);
 	return frame_fail(w, frames, code == OP_FAIL ? (uint32_t)op->imm : RUNTIME_FAILED_PROGRAM);
 }
 

@@ -15,7 +15,6 @@ struct host_env {
 	struct unwind_mapping mapping;
 	struct unwind_binary binary;
 	struct unwind_page page;
-	struct unwind_runtime runtime;
 };
 
 static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
@@ -96,21 +95,17 @@ static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr);
 static int unwind_load_octets(void *env, struct unwinder *w, uint64_t addr, uint32_t n);
 static int unwind_read_word(void *env, uint64_t addr, uint64_t *value);
 
-static const struct unwind_runtime *unwind_runtime_of(void *env, uint32_t tgid)
+static const struct unwind_runtimes *unwind_runtimes_of(void *env, uint32_t tgid)
 {
-	struct host_env *e = env;
-
 	(void)tgid;
-	memcpy(e->runtime.consts, e->in->consts, sizeof(e->runtime.consts));
-	e->runtime.flags = e->in->runtime_flags;
-	if (e->in->heaps)
-		memcpy(e->runtime.heaps, e->in->heaps, sizeof(e->runtime.heaps));
-	return e->in->program ? &e->runtime : NULL;
+	return ((struct host_env *)env)->in->runtimes;
 }
 
 static const struct frame_program *unwind_program_at(void *env, uint32_t i)
 {
-	return i ? NULL : ((struct host_env *)env)->in->program;
+	const struct host_unwind_input *in = ((struct host_env *)env)->in;
+
+	return i < in->nr_programs ? &in->programs[i] : NULL;
 }
 
 #define UNWIND_RUNTIMES

@@ -36,13 +36,12 @@ struct host_unwind_input {
 	void *ctx;
 	uint64_t thread_pointer;	/* 0: unknown */
 	/*
-	 * NULL, or the frame program of the loops that rules with RULE_RUNTIME mark, and its
-	 * constants. Records and words are read by read_page.
+	 * NULL, or the runtimes whose loops have rules with RULE_RUNTIME, and the programs that
+	 * they number. Records and words are read by read_page.
 	 */
-	const struct frame_program *program;
-	uint64_t consts[PROGRAM_CONSTS];
-	uint32_t runtime_flags;		/* of struct unwind_runtime */
-	const struct unwind_heap *heaps;	/* NULL, or PROGRAM_HEAPS of them */
+	const struct unwind_runtimes *runtimes;
+	const struct frame_program *programs;
+	uint32_t nr_programs;
 	/* NULL, or what is kept from stack to stack; the key says when anything has changed. */
 	struct unwind_memo *memo;
 	struct unwind_memo_key memo_key;

@@ -147,6 +147,7 @@ enum { UNWIND_BY_TABLES = 1, UNWIND_BY_FRAME_POINTERS = 2, UNWIND_LEAF_BY_TABLE 
 #define UNWIND_RUNTIME (1ull << 61)
 #define UNWIND_RUNTIME_KIND_SHIFT 57
 #define UNWIND_RUNTIME_KINDS 15
+#define UNWIND_RUNTIME_SLOT_SHIFT 62	/* of struct unwind_runtimes */
 #define UNWIND_ADDRESS_MASK ((1ull << 57) - 1)
 /* No address but the id of a shadow frame (bpf/shadow.bpf.h), which is the caller of the former. */
 #define UNWIND_SHADOW (1ull << 60)

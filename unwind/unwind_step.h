@@ -44,11 +44,14 @@
 #include "unwind/unwind_limits.h"
 
 /*
- * RUN_WAITS: for the next loop. RUN_OVER: no program is run for the rest of the stack. Those from
+ * RUN_WAITS: for the next loop. RUN_ENDED: the program of this runtime is not run again, others may
+ * be. RUN_OVER: no program is run for the rest of the stack. Those from
  * RUN_ON on have steps of their own. RUN_HERE: it is to be seen whether the program knows the
  * generated code that the walker is in; RUN_LOOP: the walker has gone from a loop to its caller.
  */
-enum frame_run_state { RUN_UNKNOWN, RUN_WAITS, RUN_OVER, RUN_ON, RUN_HERE, RUN_LOOP };
+enum frame_run_state {
+	RUN_UNKNOWN, RUN_WAITS, RUN_ENDED, RUN_OVER, RUN_ON, RUN_HERE, RUN_LOOP
+};
 
 /* What the walker does at the next pc in generated code. */
 enum frame_here {
@@ -68,9 +71,19 @@ struct frame_run {
 	uint32_t program, at;		/* its number; of the next operation */
 	uint32_t turns;
 	uint32_t nr_at_loop;		/* words of frames when it was begun or went on */
+	uint32_t slot;			/* of its runtime; PROGRAM_SLOTS: none */
+	uint32_t is_only;		/* the process has no other runtime */
+	uint32_t begun;			/* a bit for each slot whose program was begun */
 	uint64_t low;			/* RUN_LOOP: stack pointer of the loop's frame */
+	uint64_t pc;			/* RUN_LOOP, RUN_HERE: the instruction there */
 	uint64_t hop;			/* OP_SEGMAP: where it looks again; 0: at its operand */
 	struct unwind_heap heaps[PROGRAM_HEAPS];
+};
+
+/* What a program has that waits while the program of another runtime runs. */
+struct frame_kept {
+	uint64_t r[PROGRAM_REG_LOW];
+	uint32_t state, at;
 };
 
 struct unwinder {
@@ -109,6 +122,7 @@ struct unwinder {
 	uint64_t return_instance;	/* in the kernel: the next that is pending */
 	uint64_t regs[ARCH_NR_REGS];	/* the kernel's saved user registers */
 	struct frame_run run;		/* see frame_step.h */
+	struct frame_kept kept[PROGRAM_SLOTS];
 	uint64_t record_addr;		/* user address of record_page[]; 1: none */
 	union {
 		struct {
@@ -483,7 +497,7 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 	uint32_t n = w->nr, kind;
 	const struct unwind_rule *r = &w->rule;
 	uint32_t here = w->run.here;
-	uint64_t low = w->sp;
+	uint64_t low = w->sp, pc = w->exact ? w->pc : w->pc - 1;
 	int code;
 
 	w->run.here = HERE_ASK;
@@ -501,10 +515,10 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 		unwind_begin_guess(w, UNWIND_FP_END);
 		return 0;
 	}
-	code = unwind_rule_of(env, w, w->exact ? w->pc : w->pc - 1);
+	code = unwind_rule_of(env, w, pc);
 	if (UNWIND_MAY_RUN && w->run.state < RUN_OVER && here == HERE_ASK &&
 	    (w->generated || (!code && r->cfa == CFA_NONE && r->ra & RULE_RUNTIME))) {
-		frame_ask(w, n);
+		frame_ask(w, n, pc);
 		return 0;
 	}
 	if (here == HERE_EMITTED)
@@ -539,7 +553,7 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 		return unwind_without_table(w, UNWIND_BAD_RULE);
 	code = unwind_step_rule(env, w, r, kind);
 	if (r->ra & RULE_RUNTIME && !code)
-		frame_begin(w, low);
+		frame_begin(w, low, pc);
 	return code;
 }
 

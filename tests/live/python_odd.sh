@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 200
 # beside: live
-# Pythons that are not the program itself, or not alone: libpython opened at run time, interpreters beside the main one, threads that
-# wait for each other, a process that lives for a moment. Judged as in python_running.sh.
+# Pythons that are not the program itself, or not alone: libpython opened at run time, two versions in one process, interpreters
+# beside the main one, threads that wait for each other, a process that lives for a moment. Judged as in python_running.sh.
 . "$(dirname "$0")/lib.sh"
 judge() { timeout 100 python3 "$ROOT/tests/live/python_judge.py" tree "$@"; }
 export PROBEE
@@ -46,6 +46,46 @@ if [ "$opened" ]; then
 	check "libpython$opened, opened at run time" judge "$T/opened" 3
 else
 	skip_part "libpython that is opened at run time: there is none, or no compiler"
+fi
+
+# Two libpythons call each other: main, outer and leaf are run by one of them, middle and inner by the other. In each stack the frames
+# of both are where they are among those of C.
+cat >first.py <<'EOT'
+import time
+def main():
+    end = time.time() + 1.5
+    while time.time() < end:
+        outer()
+def outer():
+    other("middle")
+def leaf():
+    x = 0
+    for i in range(20000):
+        x += i * i % 7
+EOT
+cat >second.py <<'EOT'
+def middle():
+    inner()
+def inner():
+    other("leaf")
+EOT
+two=()
+for version in "${!pythons[@]}"; do
+	home=$(dirname "$(dirname "${pythons[$version]}")")
+	[ ! -e "$home/lib/libpython$version.so.1.0" ] || two+=("$home/lib/libpython$version.so.1.0 $home")
+done
+are_interleaved() {
+	# shellcheck disable=SC2086 # a library and its home each
+	"$PROBEE" sample -F 199 -o two.pbz -- ./two $1 first.py $2 second.py 2>>err || return 1
+	folded two.pbz | awk '/;leaf/ { all += $NF }
+		/;main;(.*;)?outer;(.*;)?other_of_0;.*;middle;(.*;)?inner;(.*;)?other_of_1;.*;leaf/ { good += $NF }
+		END { printf "%d of %d samples", good, all; exit all < 50 || good < all }'
+}
+if [ ${#two[@]} -ge 2 ] && "${CC:-gcc}" -std=gnu11 -O1 "$ROOT/tests/live/python_two.c" -o two -ldl 2>/dev/null; then
+	check "two Pythons in one process" are_interleaved "${two[0]}" "${two[1]}"
+	check "two Pythons in one process, the other way round" are_interleaved "${two[1]}" "${two[0]}"
+else
+	skip_part "two Pythons in one process: there are none, or no compiler"
 fi
 
 for version in 3.12 3.13; do

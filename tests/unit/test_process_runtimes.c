@@ -19,7 +19,7 @@
 #define COPY 8u
 
 /* What the kernel's side has; these functions take the place of libbpf's. */
-static struct unwind_runtime published;
+static struct unwind_runtimes published;
 static int has_runtime;
 static unsigned nr_programs;
 
@@ -58,7 +58,8 @@ static int setup(void **state)
 	has_runtime = 0;
 	nr_programs = 0;
 	image = (struct runtime_image){ .kind = RUNTIME_CPYTHON, .version = 0x030b0200,
-					.is_known = 1, .state_vaddr = 0x5000 };
+					.is_known = 1, .state_vaddr = 0x5000, .nr_loops = 2,
+					.loops = { { 0x3000, 0x3100 }, { 0x2000, 0x2010 } } };
 	assert_int_equal(python_layout_of(11, &image.python), 0);
 	assert_int_equal(process_runtimes_new(&r), 0);
 	process_runtimes_set(r, &fds);
@@ -75,13 +76,18 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void map(uint32_t binary)
+static void map_at(uint64_t base, uint32_t binary, uint64_t born_ns)
 {
-	const struct mapping m = { .start = 0x7000001000, .end = 0x7000009000, .binary = binary,
-				   .to_vaddr = 0 - 0x7000000000ull, .born_ns = 2,
+	const struct mapping m = { .start = base + 0x1000, .end = base + 0x9000, .binary = binary,
+				   .to_vaddr = 0 - base, .born_ns = born_ns,
 				   .died_ns = TIME_NEVER };
 
 	assert_int_equal(process_map(p, &m), 0);
+}
+
+static void map(uint32_t binary)
+{
+	map_at(0x7000000000, binary, 2);
 }
 
 static void is_published_with_its_constants(void **state)
@@ -98,10 +104,10 @@ static void is_published_with_its_constants(void **state)
 	assert_int_equal(nr_programs, 1);
 	process_runtimes_publish(r, p);
 	assert_true(has_runtime);
-	assert_non_null(process_runtimes_of(r, p, &bias));
+	assert_non_null(process_runtimes_of(r, p, 0, &bias));
 	assert_int_equal(bias, 0x7000000000);
 	runtime_constants(&image, bias, &rt);
-	assert_memory_equal(published.consts, rt.consts, sizeof(rt.consts));
+	assert_memory_equal(published.slots[0].consts, rt.consts, sizeof(rt.consts));
 	process_runtimes_forget(r, p->tgid);
 	assert_false(has_runtime);
 }
@@ -133,19 +139,80 @@ static void unknown_versions_have_no_program(void **state)
 static void a_shorter_way_stays(void **state)
 {
 	const struct unwind_runtime rt = { .program = 77, .consts = { 11, 22 } };
+	uint64_t bias;
 
 	(void)state;
 	map(BINARY);
 	process_runtimes_found(r, BINARY, &image);
-	process_runtimes_shorten(r, p, 0x7000000000, &rt);
-	assert_int_equal(published.consts[1], 22);
-	assert_int_equal(published.program, 0);
+	process_runtimes_shorten(r, p, process_runtimes_of(r, p, 0, &bias), 0x7000000000, &rt);
+	assert_int_equal(published.slots[0].consts[1], 22);
+	assert_int_equal(published.slots[0].program, 0);
 	memset(&published, 0, sizeof(published));
 	process_runtimes_publish(r, p);
-	assert_int_equal(published.consts[1], 22);
-	/* It was found where the runtime was mapped elsewhere. */
-	process_runtimes_shorten(r, p, 0x1000, &rt);
-	assert_int_not_equal(published.consts[1], 22);
+	assert_int_equal(published.slots[0].consts[1], 22);
+}
+
+/* The state's address in the constants tells them apart. */
+static uint64_t state_of(uint32_t slot)
+{
+	uint64_t bias;
+	const struct runtime_image *i = process_runtimes_of(r, p, slot, &bias);
+
+	return i ? i->state_vaddr + bias : 0;
+}
+
+static void each_runtime_has_a_slot(void **state)
+{
+	const uint64_t base = 0x7000000000;
+
+	(void)state;
+	map(BINARY);
+	map_at(base + 0x100000, COPY, 3);
+	process_runtimes_found(r, COPY, &image);
+	image.state_vaddr = 0x6000;
+	process_runtimes_found(r, BINARY, &image);
+	process_runtimes_publish(r, p);
+	assert_int_equal(nr_programs, 2);
+	/* In the order in which they became known. */
+	assert_int_equal(state_of(0), base + 0x100000 + 0x5000);
+	assert_int_equal(state_of(1), base + 0x6000);
+	assert_int_equal(state_of(2), 0);
+	assert_int_equal(published.slots[0].lo, base + 0x100000 + 0x2000);
+	assert_int_equal(published.slots[0].bytes, 0x1100);
+	assert_int_equal(published.slots[1].lo, base + 0x2000);
+	assert_int_equal(published.slots[1].program, 1);
+	assert_int_equal(published.slots[1].flags, RUNTIME_IS_THERE);
+	assert_int_equal(published.slots[2].flags, 0);
+}
+
+static void a_slot_is_kept(void **state)
+{
+	(void)state;
+	map(BINARY);
+	process_runtimes_found(r, COPY, &image);
+	process_runtimes_found(r, BINARY, &image);
+	process_runtimes_publish(r, p);
+	map_at(0x7000100000, COPY, 3);		/* was known before, but not here */
+	process_runtimes_publish(r, p);
+	assert_int_equal(state_of(0), 0x7000005000);
+	assert_int_equal(state_of(1), 0x7000105000);
+	p->maps[0].died_ns = 4;
+	process_runtimes_publish(r, p);
+	assert_int_equal(published.slots[0].flags, 0);
+	assert_int_equal(published.slots[1].lo, 0x7000102000);
+	assert_int_equal(state_of(0), 0x7000005000);	/* frames of it may still come */
+}
+
+static void a_process_may_have_too_many(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i <= PROGRAM_SLOTS; i++) {
+		map_at(0x7000000000 + i * 0x100000, BINARY + i, 2 + i);
+		process_runtimes_found(r, BINARY + i, &image);
+	}
+	process_runtimes_publish(r, p);
+	assert_int_equal(state_of(PROGRAM_SLOTS - 1), 0x7000305000);
+	assert_int_equal(state_of(PROGRAM_SLOTS), 0);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -155,6 +222,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(is_published_with_its_constants), TEST(copies_are_the_same),
 		TEST(unknown_versions_have_no_program), TEST(a_shorter_way_stays),
+		TEST(each_runtime_has_a_slot), TEST(a_slot_is_kept),
+		TEST(a_process_may_have_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,10 +50,12 @@ struct world {
 	uint32_t mode, max_frames;
 	uint64_t frames[UNWIND_MAX_FRAMES];
 	uint32_t nr, end, reads;
-	const struct frame_program *program;	/* NULL, or that of a runtime */
+	const struct frame_program *program;	/* NULL, or those of runtimes */
 	uint64_t consts[PROGRAM_CONSTS];
 	uint32_t runtime_flags;
 	struct unwind_heap heaps[PROGRAM_HEAPS];
+	uint32_t nr_programs;		/* 0: one, of the above; else they are of: */
+	struct unwind_runtimes runtimes;
 	struct unwind_memo memo;	/* used by all of them */
 	struct unwind_memo_key key;
 };
@@ -188,12 +190,18 @@ static inline void go(struct world *w)
 		.read_code = read_code,
 		.ctx = w,
 		.thread_pointer = w->thread_pointer,
-		.program = w->program,
-		.runtime_flags = w->runtime_flags,
-		.heaps = w->heaps,
+		.runtimes = w->program ? &w->runtimes : NULL,
+		.programs = w->program,
+		.nr_programs = w->nr_programs ? w->nr_programs : 1,
 	};
+	struct unwind_runtime *only = &w->runtimes.slots[0];
 
-	memcpy(in.consts, w->consts, sizeof(in.consts));
+	if (!w->nr_programs) {
+		*only = (struct unwind_runtime){ .flags = w->runtime_flags | RUNTIME_IS_THERE,
+						 .bytes = UINT64_MAX };
+		memcpy(only->consts, w->consts, sizeof(w->consts));
+		memcpy(only->heaps, w->heaps, sizeof(w->heaps));
+	}
 	unwind_table_free(w->table);
 	w->table = NULL;
 	assert_int_equal(unwind_table_build(&w->cfi, VADDR, VADDR_END, &w->table), 0);

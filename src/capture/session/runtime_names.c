@@ -32,8 +32,8 @@ struct code {
 	struct runtime_names *names;
 	const struct runtime_image *image;
 	uint64_t bias, serial, addr;
-	uint32_t cookie, tgid;
-	bool looks_for_way;		/* the first one of its process */
+	uint32_t cookie, tgid, slot;
+	bool looks_for_way;		/* the first one of its runtime */
 	bool has_way;
 	struct unwind_runtime way;
 	struct runtime_code *code;
@@ -61,6 +61,7 @@ struct runtime_names {
 	size_t nr_binaries, cap_binaries;
 	size_t nr_pending;		/* jobs */
 	uint64_t last_serial;		/* of the process whose object came last */
+	uint32_t last_slot;
 	struct runtime_names_stats stats;
 };
 
@@ -147,7 +148,7 @@ static void code_done(struct worker_job *job, bool cancelled)
 	n->stats.gone += c->err == -ESTALE || c->err == -EFAULT;
 	n->stats.failed += c->err && c->err != -ESTALE && c->err != -EFAULT;
 	if (!cancelled && c->has_way && n->deps.on_short_way)
-		n->deps.on_short_way(n->deps.ctx, c->tgid, c->serial, c->bias, &c->way);
+		n->deps.on_short_way(n->deps.ctx, c->tgid, c->serial, c->image, c->bias, &c->way);
 	c->is_read = true;
 	list(c);
 }
@@ -155,7 +156,7 @@ static void code_done(struct worker_job *job, bool cancelled)
 struct code_key {
 	const struct runtime_names *names;
 	uint64_t serial, addr;
-	uint32_t cookie;
+	uint32_t cookie, slot;
 };
 
 static bool is_same(const void *ctx, uint32_t id)
@@ -163,15 +164,22 @@ static bool is_same(const void *ctx, uint32_t id)
 	const struct code_key *k = ctx;
 	const struct code *c = k->names->codes[id];
 
-	return c->serial == k->serial && c->addr == k->addr && c->cookie == k->cookie;
+	return c->serial == k->serial && c->addr == k->addr && c->cookie == k->cookie &&
+	       c->slot == k->slot;
+}
+
+static uint64_t hash_of(const struct code_key *k)
+{
+	return hash_u64(hash_u64(k->serial, k->addr), (uint64_t)k->slot << 32 | k->cookie);
 }
 
 /* Its number, or IX_NONE: there are too many, or out of memory. */
 static uint32_t code_of(struct runtime_names *n, const struct process *p, const uint64_t words[2])
 {
 	struct code_key k = { n, p->serial, words[0] & UNWIND_ADDRESS_MASK,
-			      (uint32_t)(words[1] >> 32) };
-	uint64_t hash = hash_u64(hash_u64(k.serial, k.addr), k.cookie);
+			      (uint32_t)(words[1] >> 32),
+			      (uint32_t)(words[0] >> UNWIND_RUNTIME_SLOT_SHIFT) };
+	uint64_t hash = hash_of(&k);
 	uint32_t id = ix_find(&n->index, hash, is_same, &k);
 	const struct runtime_image *image;
 	struct code *c, **place;
@@ -179,7 +187,7 @@ static uint32_t code_of(struct runtime_names *n, const struct process *p, const 
 
 	if (id != IX_NONE)
 		return id;
-	image = n->deps.runtimes ? process_runtimes_of(n->deps.runtimes, p, &bias) : NULL;
+	image = n->deps.runtimes ? process_runtimes_of(n->deps.runtimes, p, k.slot, &bias) : NULL;
 	if (!image || n->nr_codes >= RUNTIME_NAMES_MAX) {
 		n->stats.refused += image != NULL;
 		return IX_NONE;
@@ -194,9 +202,11 @@ static uint32_t code_of(struct runtime_names *n, const struct process *p, const 
 	id = (uint32_t)(n->nr_codes - 1);
 	*c = (struct code){ .job = { .run = code_run, .done = code_done }, .names = n,
 			    .image = image, .bias = bias, .serial = k.serial, .addr = k.addr,
-			    .cookie = k.cookie, .tgid = p->tgid,
-			    .looks_for_way = n->last_serial != p->serial };
+			    .cookie = k.cookie, .tgid = p->tgid, .slot = k.slot,
+			    .looks_for_way = n->last_serial != p->serial ||
+					     n->last_slot != k.slot };
 	n->last_serial = p->serial;
+	n->last_slot = k.slot;
 	return ix_add(&n->index, hash, id) ? IX_NONE : id;
 }
 
@@ -323,9 +333,9 @@ static int answer(const struct code *c, uint32_t id, const struct waiting *w, in
 
 static uint32_t id_of(const struct runtime_names *n, const struct code *c)
 {
-	struct code_key k = { n, c->serial, c->addr, c->cookie };
+	struct code_key k = { n, c->serial, c->addr, c->cookie, c->slot };
 
-	return ix_find(&n->index, hash_u64(hash_u64(k.serial, k.addr), k.cookie), is_same, &k);
+	return ix_find(&n->index, hash_of(&k), is_same, &k);
 }
 
 static int answer_all(const struct runtime_names *n, struct code *c, int why, symbol_fn fn,

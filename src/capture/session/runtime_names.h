@@ -35,6 +35,7 @@ struct binaries;
 struct patience;
 struct process;
 struct process_runtimes;
+struct runtime_image;
 struct runtime_names;
 struct stack_frame;
 struct unwind_runtime;
@@ -43,10 +44,11 @@ struct unwind_runtime;
 
 struct runtime_names_deps {
 	struct binaries *binaries;
-	const struct process_runtimes *runtimes;
+	struct process_runtimes *runtimes;
 	void (*begin_thread)(void);	/* gives up the rights of the thread */
 	/* Of the process with that serial: see process_runtimes_shorten(). NULL: not wanted. */
-	void (*on_short_way)(void *ctx, uint32_t tgid, uint64_t serial, uint64_t bias,
+	void (*on_short_way)(void *ctx, uint32_t tgid, uint64_t serial,
+			     const struct runtime_image *image, uint64_t bias,
 			     const struct unwind_runtime *rt);
 	void *ctx;
 };

@@ -58,7 +58,8 @@ static uint32_t intern_text(void *ctx, const char *text)
 	return definitions_string(s->defs, text);
 }
 
-static void on_short_way(void *ctx, uint32_t tgid, uint64_t serial, uint64_t bias,
+static void on_short_way(void *ctx, uint32_t tgid, uint64_t serial,
+			 const struct runtime_image *image, uint64_t bias,
 			 const struct unwind_runtime *rt)
 {
 	struct session *s = ctx;
@@ -66,7 +67,7 @@ static void on_short_way(void *ctx, uint32_t tgid, uint64_t serial, uint64_t bia
 						 TIME_NEVER);
 
 	if (p && p->serial == serial)
-		process_runtimes_shorten(s->deps.runtimes, p, bias, rt);
+		process_runtimes_shorten(s->deps.runtimes, p, image, bias, rt);
 }
 
 /* The names of code that says them itself: generated code, interpreters, shadow stacks. */

@@ -34,13 +34,22 @@ struct process_runtimes {
 	struct of_binary *binaries;
 	size_t nr_binaries, cap_binaries;
 	uint32_t nr_programs;
-	struct per_process shortened;	/* of struct short_way */
+	struct per_process own;		/* of struct own_runtimes */
+	bool has_told;			/* of processes that have too many */
 };
 
-/* Constants that memory has told. */
-struct short_way {
-	uint64_t serial, bias;
-	struct unwind_runtime runtime;	/* but for its program */
+/* A runtime of a process. It keeps its slot as long as the process lives. */
+struct own_runtime {
+	uint32_t image;			/* index */
+	bool is_mapped, has_way;
+	uint64_t bias;
+	struct unwind_runtime way;	/* with has_way: what memory has told */
+};
+
+struct own_runtimes {
+	uint64_t serial;
+	uint32_t nr;
+	struct own_runtime v[PROGRAM_SLOTS];
 };
 
 int process_runtimes_new(struct process_runtimes **rp)
@@ -49,7 +58,7 @@ int process_runtimes_new(struct process_runtimes **rp)
 	if (!*rp)
 		return -ENOMEM;
 	(*rp)->fds = (struct process_runtimes_fds){ -1, -1 };
-	(*rp)->shortened.size = sizeof(struct short_way);
+	(*rp)->own.size = sizeof(struct own_runtimes);
 	return 0;
 }
 
@@ -61,7 +70,7 @@ void process_runtimes_free(struct process_runtimes *r)
 		free(r->images[i]);
 	free(r->images);
 	free(r->binaries);
-	per_process_release(&r->shortened);
+	per_process_release(&r->own);
 	free(r);
 }
 
@@ -136,54 +145,128 @@ bool process_runtimes_same(struct process_runtimes *r, uint32_t binary, uint32_t
 	return o && !entry_of(r, binary) && add_binary(r, binary, o->image);
 }
 
-/* The runtime that p has mapped. Programs without one pay a look at an empty list. */
-static const struct known_image *image_of(const struct process_runtimes *r,
-					  const struct process *p, uint64_t *bias)
+static struct own_runtime *find_own(struct own_runtimes *own, uint32_t image, uint64_t bias)
 {
-	for (size_t i = 0; r->nr_binaries && i < p->nr_maps; i++) {
-		const struct mapping *m = &p->maps[i];
-		const struct of_binary *b = m->binary ? entry_of(r, m->binary) : NULL;
-
-		if (!b || m->died_ns != TIME_NEVER)
-			continue;
-		*bias = 0 - m->to_vaddr;
-		return r->images[b->image];
-	}
+	for (uint32_t i = 0; i < own->nr; i++)
+		if (own->v[i].image == image && own->v[i].bias == bias)
+			return &own->v[i];
 	return NULL;
 }
 
-void process_runtimes_shorten(struct process_runtimes *r, const struct process *p, uint64_t bias,
+/* Gives the runtime a slot. */
+static void add_own(struct process_runtimes *r, struct own_runtimes *own, const struct process *p,
+		    const struct own_runtime *new)
+{
+	if (own->nr < PROGRAM_SLOTS) {
+		own->v[own->nr++] = *new;
+		return;
+	}
+	if (!r->has_told)
+		note("process %u has more than %d interpreters: the others have no frames",
+		     p->tgid, PROGRAM_SLOTS);
+	r->has_told = true;
+}
+
+/* Marks what p has mapped. One that has no slot yet, of those the one known first: to *new. */
+static bool mark_mapped(const struct process_runtimes *r, const struct process *p,
+			struct own_runtimes *own, struct own_runtime *new)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < p->nr_maps; i++) {
+		const struct mapping *m = &p->maps[i];
+		const struct of_binary *b = m->binary ? entry_of(r, m->binary) : NULL;
+		struct own_runtime *o;
+
+		if (!b || m->died_ns != TIME_NEVER || r->images[b->image]->program == NO_PROGRAM)
+			continue;
+		o = find_own(own, b->image, 0 - m->to_vaddr);
+		if (o)
+			o->is_mapped = true;
+		else if (!found || b->image < new->image)
+			*new = (struct own_runtime){ .image = b->image, .is_mapped = true,
+						     .bias = 0 - m->to_vaddr };
+		found |= !o;
+	}
+	return found;
+}
+
+/*
+ * The runtimes that p has mapped; NULL: none. Slots follow the order in which runtimes became
+ * known, so a process that was forked has those of its parent. Programs without a runtime pay a
+ * look at an empty list.
+ */
+static struct own_runtimes *own_of(struct process_runtimes *r, const struct process *p)
+{
+	struct own_runtimes none = { 0 }, *own = per_process_find(&r->own, p);
+	struct own_runtime new;
+
+	if (!r->nr_binaries || (!own && !mark_mapped(r, p, &none, &new)))
+		return NULL;
+	own = per_process_at(&r->own, p);
+	for (uint32_t i = 0; own && i < own->nr; i++)
+		own->v[i].is_mapped = false;
+	for (int i = 0; own && i <= PROGRAM_SLOTS && mark_mapped(r, p, own, &new); i++)
+		add_own(r, own, p, &new);
+	return own;
+}
+
+void process_runtimes_shorten(struct process_runtimes *r, const struct process *p,
+			      const struct runtime_image *image, uint64_t bias,
 			      const struct unwind_runtime *rt)
 {
-	struct short_way *s = per_process_at(&r->shortened, p);
+	struct own_runtimes *own = own_of(r, p);
 
-	if (!s)
-		return;
-	s->bias = bias;
-	s->runtime = *rt;
+	for (uint32_t i = 0; own && i < own->nr; i++) {
+		struct own_runtime *o = &own->v[i];
+
+		if (&r->images[o->image]->image != image || o->bias != bias)
+			continue;
+		o->has_way = true;
+		o->way = *rt;
+	}
 	process_runtimes_publish(r, p);
+}
+
+static void fill_slot(const struct process_runtimes *r, const struct own_runtime *o,
+		      struct unwind_runtime *rt)
+{
+	const struct known_image *k = r->images[o->image];
+	uint64_t lo = UINT64_MAX, hi = 0;
+
+	if (o->has_way)
+		*rt = o->way;
+	else
+		runtime_constants(&k->image, o->bias, rt);
+	for (uint32_t i = 0; i < k->image.nr_loops; i++) {
+		lo = k->image.loops[i].lo < lo ? k->image.loops[i].lo : lo;
+		hi = k->image.loops[i].hi > hi ? k->image.loops[i].hi : hi;
+	}
+	rt->program = k->program;
+	rt->flags |= RUNTIME_IS_THERE;
+	rt->lo = lo + o->bias;
+	rt->bytes = hi > lo ? hi - lo : 0;
 }
 
 void process_runtimes_publish(struct process_runtimes *r, const struct process *p)
 {
-	struct unwind_runtime value;
-	const struct known_image *k;
-	const struct short_way *s;
-	uint64_t bias;
+	struct unwind_runtimes value = { 0 };
+	const struct own_runtimes *own;
+	uint32_t nr = 0;
 
 	if (r->fds.runtimes < 0 || !r->nr_binaries)
 		return;
-	k = image_of(r, p, &bias);
-	if (!k || k->program == NO_PROGRAM) {
-		bpf_map_delete_elem(r->fds.runtimes, &p->tgid);
-		return;
+	own = own_of(r, p);
+	for (uint32_t i = 0; own && i < own->nr; i++) {
+		if (!own->v[i].is_mapped)
+			continue;
+		fill_slot(r, &own->v[i], &value.slots[i]);
+		nr++;
 	}
-	runtime_constants(&k->image, bias, &value);
-	s = per_process_find(&r->shortened, p);
-	if (s && s->bias == bias)
-		value = s->runtime;
-	value.program = k->program;
-	bpf_map_update_elem(r->fds.runtimes, &p->tgid, &value, BPF_ANY);
+	if (nr)
+		bpf_map_update_elem(r->fds.runtimes, &p->tgid, &value, BPF_ANY);
+	else
+		bpf_map_delete_elem(r->fds.runtimes, &p->tgid);
 }
 
 void process_runtimes_forget(struct process_runtimes *r, uint32_t tgid)
@@ -192,12 +275,18 @@ void process_runtimes_forget(struct process_runtimes *r, uint32_t tgid)
 		bpf_map_delete_elem(r->fds.runtimes, &tgid);
 }
 
-const struct runtime_image *process_runtimes_of(const struct process_runtimes *r,
-						const struct process *p, uint64_t *bias)
+const struct runtime_image *process_runtimes_of(struct process_runtimes *r,
+						const struct process *p, uint32_t slot,
+						uint64_t *bias)
 {
-	const struct known_image *k = image_of(r, p, bias);
+	const struct own_runtimes *own = per_process_find(&r->own, p);
 
-	return k ? &k->image : NULL;
+	if (!own)
+		own = own_of(r, p);
+	if (!own || slot >= own->nr)
+		return NULL;
+	*bias = own->v[slot].bias;
+	return &r->images[own->v[slot].image]->image;
 }
 
 const struct runtime_image *process_runtimes_nth(const struct process_runtimes *r, size_t i,

@@ -9,14 +9,17 @@
  *	process_runtimes_publish(r, p)		after each change of p's mappings, and of the
  *						above; before the kernel side may need it
  *	process_runtimes_forget(r, tgid)	its mappings are not published any more
- *	process_runtimes_of(r, p, &bias)	the runtime of p, or NULL
+ *	process_runtimes_of(r, p, slot, &bias)	a runtime of p, or NULL
  *	process_runtimes_free(r)
  *
  * All that is needed follows from the file and from where it is mapped, so nothing of the
  * process's memory is read here. What others have found there makes it shorter.
  *
- * Limits: x86-64. A process has one runtime, the first one that it has mapped, and a recording
- * PROGRAM_MAX_NR different programs. Others have no frames of their own.
+ * A process may have several (a Python that has loaded Perl). Each has a slot, which frames tell
+ * (UNWIND_RUNTIME_SLOT_SHIFT); it is not given to another one as long as the process lives.
+ *
+ * Limits: x86-64. A process has PROGRAM_SLOTS runtimes, and a recording PROGRAM_MAX_NR different
+ * programs. Others have no frames of their own, and a line says so.
  */
 #pragma once
 
@@ -31,7 +34,7 @@ struct process_runtimes;
 
 struct process_runtimes_fds {
 	int programs;			/* BPF array of struct frame_program, or -1: none */
-	int runtimes;			/* BPF hash: tgid -> struct unwind_runtime */
+	int runtimes;			/* BPF hash: tgid -> struct unwind_runtimes */
 };
 
 int process_runtimes_new(struct process_runtimes **rp);
@@ -47,17 +50,19 @@ bool process_runtimes_same(struct process_runtimes *r, uint32_t binary, uint32_t
 
 /*
  * A shorter way to the state of p's threads was found (runtime_shorten()): these are its constants
- * as long as its runtime is mapped where it is.
+ * as long as this runtime is mapped where it is.
  */
-void process_runtimes_shorten(struct process_runtimes *r, const struct process *p, uint64_t bias,
+void process_runtimes_shorten(struct process_runtimes *r, const struct process *p,
+			      const struct runtime_image *image, uint64_t bias,
 			      const struct unwind_runtime *rt);
 
 void process_runtimes_publish(struct process_runtimes *r, const struct process *p);
 void process_runtimes_forget(struct process_runtimes *r, uint32_t tgid);
 
-/* bias: what is added to a virtual address of the file. */
-const struct runtime_image *process_runtimes_of(const struct process_runtimes *r,
-						const struct process *p, uint64_t *bias);
+/* NULL: there is none in that slot. bias: what is added to a virtual address of the file. */
+const struct runtime_image *process_runtimes_of(struct process_runtimes *r,
+						const struct process *p, uint32_t slot,
+						uint64_t *bias);
 
 /* Runtime number i that was found, and how many processes had it; NULL: no more. */
 const struct runtime_image *process_runtimes_nth(const struct process_runtimes *r, size_t i,
