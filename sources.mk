@@ -188,7 +188,14 @@ CAPTURE_SRCS := \
 	src/proc/file_locks.c \
 	src/proc/pid_namespace.c \
 	src/proc/procfs.c \
+	src/runtimes/cached_memory.c \
 	src/runtimes/function_parts.c \
+	src/runtimes/hotspot_find.c \
+	src/runtimes/hotspot_heaps.c \
+	src/runtimes/hotspot_layout.c \
+	src/runtimes/hotspot_method.c \
+	src/runtimes/hotspot_names.c \
+	src/runtimes/hotspot_program.c \
 	src/runtimes/python_find.c \
 	src/runtimes/python_layout.c \
 	src/runtimes/python_lines.c \
@@ -354,6 +361,7 @@ CAPTURE_SRCS := \
 	src/capture/session/interrupted.c src/capture/session/kernel_trim.c \
 	src/capture/session/last_samples.c \
 	src/capture/session/met_tasks.c \
+	src/capture/session/runtime_attacher.c \
 	src/capture/session/runtime_names.c \
 	src/capture/session/session.c \
 	src/capture/session/session_meta.c \

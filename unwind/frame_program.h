@@ -36,11 +36,11 @@
  * table tells how to unwind them. If unwind_runtime.flags has RUNTIME_OWNS_CODE, its program runs
  * *before* the step, where the walker stands at a pc in generated code (a mapping without a file)
  * or in a file's rows with CFA_NONE and RULE_RUNTIME. LOW and HIGH both are the stack pointer. When
- * it yields or ends, the walker goes on by what the program has done:
+ * it yields or ends, the walker goes on by what the program has done last:
  *
- *	moved the walker (OP_STEP)	from there; the frames that it emitted stand for those
- *					that it went past
- *	emitted frames only		steps as it would without it; the frames stand for the
+ *	moved the walker (OP_STEP)	from there; the frames that it emitted before stand for
+ *					those that it went past
+ *	emitted frames			steps as it would without it; the frames stand for the
  *					native one, which is not shown
  *	neither				a native frame, as without it
  *
@@ -110,7 +110,7 @@ enum frame_opcode {
 	OP_IF_LESS,		/* jumps if d < s */
 	OP_NEXT,		/* d = s, and jumps if that is not 0 */
 	OP_EMIT,		/* a frame: code d, instruction s; n: EMIT_...; imm: kind */
-	OP_DROP,		/* takes back the frames emitted since the walker was at the loop */
+	OP_DROP,		/* takes back the frames emitted since the loop, or OP_STEP */
 	OP_YIELD,		/* the native walker goes on; at the next loop: operation imm */
 	/* Of programs that own generated code. */
 	OP_WALKER,		/* r[d..d + 3] = pc, sp, fp, 1: interrupted, 0: after a call */

@@ -7,13 +7,7 @@ struct unwinder;
 
 /* Only what frame programs ask for: there are no tables. */
 
-static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
-{
-	(void)env;
-	(void)w;
-	(void)addr;
-	return 1;
-}
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
 
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 {
@@ -69,10 +63,10 @@ static const struct unwind_runtimes *unwind_runtimes_of(void *env, uint32_t tgid
 	static const struct unwind_runtimes any = {
 		.slots = { { .flags = RUNTIME_IS_THERE, .bytes = UINT64_MAX } }
 	};
+	const struct frame_replay_input *in = env;
 
-	(void)env;
 	(void)tgid;
-	return &any;
+	return in->runtimes ? in->runtimes : &any;
 }
 
 static const struct frame_program *unwind_program_at(void *env, uint32_t i)
@@ -96,6 +90,21 @@ static int unwind_load_octets(void *env, struct unwinder *w, uint64_t addr, uint
 	const struct frame_replay_input *in = env;
 
 	return in->read(in->ctx, addr, w->record_page, n);
+}
+
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
+{
+	const struct frame_replay_input *in = env;
+
+	return in->read(in->ctx, addr, w->page, UNWIND_MEMORY_PAGE);
+}
+
+/* Runs until the program leaves the generated code, or is over. */
+static void run_here(void *env, struct unwinder *w, struct frame_replay_result *out)
+{
+	frame_ask(w, 0, w->pc);
+	while (w->run.state >= RUN_ON && w->end == UNWIND_NOT_DONE)
+		frame_turn(env, w, out->words);
 }
 
 /* Runs until the program waits for the next loop, or is over. */
@@ -124,12 +133,19 @@ void frame_replay(const struct frame_replay_input *in, struct frame_replay_resul
 	struct unwinder w;
 
 	memset(&w, 0, sizeof(w));
+	if (in->regs)
+		memcpy(w.regs, in->regs, sizeof(w.regs));
 	unwind_begin(&w, 1, UNWIND_BY_TABLES, UNWIND_MAX_FRAMES);
 	out->nr_loops = 0;
 	out->failure = RUNTIME_FAILED_NONE;
-	do
-		run_loop((void *)in, &w, out);
-	while (w.run.state == RUN_WAITS && out->nr_loops < max);
+	if (in->runtimes && in->runtimes->slots[0].flags & RUNTIME_OWNS_CODE)
+		run_here((void *)in, &w, out);
+	else
+		do
+			run_loop((void *)in, &w, out);
+		while (w.run.state == RUN_WAITS && out->nr_loops < max);
+	out->pc = w.pc;
+	out->sp = w.sp;
 	out->nr = w.nr;
 	out->end = w.end;
 	out->turns = w.run.turns;

@@ -51,6 +51,7 @@ UNWIND_INLINE void frame_run_init(struct unwinder *w)
 {
 	w->run.state = RUN_UNKNOWN;
 	w->run.here = HERE_ASK;
+	w->run.flags = 0;
 	w->run.turns = 0;
 	w->run.slot = PROGRAM_SLOTS;
 	w->run.is_only = 0;
@@ -230,9 +231,9 @@ UNWIND_INLINE int frame_leave(struct unwinder *w, uint32_t state)
 {
 	w->run.state = state;
 	if (w->run.flags & RUNTIME_OWNS_CODE)
-		w->run.here = w->run.stepped			 ? HERE_ASK
-			      : w->nr != w->run.nr_at_loop ? HERE_EMITTED
-								 : HERE_NATIVE;
+		w->run.here = w->nr != w->run.nr_at_loop ? HERE_EMITTED
+			      : w->run.stepped		       ? HERE_ASK
+							       : HERE_NATIVE;
 	return 1;
 }
 
@@ -380,6 +381,7 @@ UNWIND_INLINE void frame_walk(struct unwinder *w, uint64_t *frames, uint32_t d)
 	w->fp = w->run.r[d + 2];
 	w->run.r[d + 3] = 0;
 	w->run.stepped = 1;
+	w->run.nr_at_loop = w->nr;
 	unwind_found_caller(w, 0);
 }
 

@@ -311,7 +311,8 @@ UNWIND_INLINE int unwind_begin_generated(struct unwinder *w, const struct unwind
 	if (!(w->mode & UNWIND_BY_FRAME_POINTERS))
 		return UNWIND_END(w, UNWIND_JIT);
 	w->guess_end = UNWIND_JIT;
-	w->may_want = !w->wants_code && !(w->map_flags & UNWIND_MAP_ASKED);
+	/* A stack that is unwound again in user space would lose the frames of its runtime. */
+	w->may_want = !w->wants_code && !(w->map_flags & UNWIND_MAP_ASKED) && !w->run.flags;
 	/* Octets in front of a function may have been taken for an instruction that it is in. */
 	if ((kind == CFA_NONE || kind == CFA_UNSUPPORTED) && w->may_want)
 		w->wants_code = w->pc;

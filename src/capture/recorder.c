@@ -314,7 +314,9 @@ int recorder_show(struct recorder *r)
 
 uint64_t recorder_next_service_ns(const struct recorder *r)
 {
-	return r->next_flush_ns;
+	uint64_t attach_ns = session_next_attach_ns(r->session);
+
+	return attach_ns < r->next_flush_ns ? attach_ns : r->next_flush_ns;
 }
 
 int recorder_service(struct recorder *r)
@@ -322,6 +324,7 @@ int recorder_service(struct recorder *r)
 	uint64_t now = now_ns();
 	int err;
 
+	session_attach(r->session, NULL);
 	if (now < r->next_flush_ns)
 		return 0;
 	r->flush_ns = r->flush_ns * FLUSH_GROWTH < FLUSH_NS ? r->flush_ns * FLUSH_GROWTH : FLUSH_NS;

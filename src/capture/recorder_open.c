@@ -28,6 +28,8 @@
 #include "src/base/fail.h"
 #include "src/base/file_limit.h"
 #include "src/base/opt.h"
+#include "src/base/clock.h"
+#include "src/base/patience.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/low_latency.h"
 #include "src/capture/processes/binary_store.h"
@@ -57,6 +59,7 @@
 #define TABLES_WAIT_NS (40 * NSEC_PER_MSEC)
 #define MAX_CHILDREN 256		/* that are looked up one by one */
 #define FEW_BYTES (64u << 10)		/* of a file: its code is about one page of a table */
+#define ATTACH_NS (500 * NSEC_PER_MSEC)	/* for runtimes of processes that run already */
 #define FEW_FILES 4096			/* descriptors */
 
 static bool wants_tables(const struct recorder_options *o)
@@ -485,6 +488,7 @@ static int start_urgently(struct recorder *r)
 int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
+	struct patience attach = { 0 };
 	int err;
 
 	if (!r)
@@ -503,6 +507,9 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 		err = open_session(r);
 	if (!err)
 		err = open_deferred(r);
+	attach.until_ns = now_ns() + ATTACH_NS;
+	if (!err)
+		session_attach(r->session, &attach);
 	if (err)
 		recorder_close(r);
 	else

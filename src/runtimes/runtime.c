@@ -8,6 +8,10 @@
 
 #include "src/elf/elf_image.h"
 #include "src/model/record.h"
+#include "src/runtimes/hotspot_find.h"
+#include "src/runtimes/hotspot_heaps.h"
+#include "src/runtimes/hotspot_names.h"
+#include "src/runtimes/hotspot_program.h"
 #include "src/runtimes/python_find.h"
 #include "src/runtimes/python_names.h"
 #include "src/runtimes/python_program.h"
@@ -50,6 +54,50 @@ static const char *python_variant(const struct runtime_image *image)
 	return image->python.is_free_threaded ? " free-threaded" : "";
 }
 
+static int python_code_of(const struct runtime_image *image, uint64_t bias,
+			  const struct target_memory *m, enum runtime_frame_kind kind,
+			  uint64_t code, uint32_t cookie, struct runtime_code **out)
+{
+	(void)kind;
+	return python_code_read(image, bias, m, code, cookie, out);
+}
+
+static bool hotspot_is_sound(const struct runtime_image *image)
+{
+	return hotspot_layout_is_sound(&image->hotspot);
+}
+
+static int hotspot_program_of(const struct runtime_image *image, struct frame_program *out)
+{
+	return image->hotspot.is_read ? hotspot_program(&image->hotspot, out) : -EAGAIN;
+}
+
+/* Without the heaps no code is the program's. */
+static void hotspot_constants(const struct runtime_image *image, uint64_t bias,
+			      struct unwind_runtime *rt)
+{
+	(void)image;
+	(void)bias;
+	rt->flags = RUNTIME_OWNS_CODE;
+}
+
+static int hotspot_attach(struct runtime_image *image, uint64_t bias,
+			  const struct target_memory *m, struct unwind_runtime *rt)
+{
+	int err = 0;
+
+	if (!image->hotspot.is_read)
+		err = hotspot_layout_read(&image->hotspot_lists, bias, m, &image->hotspot);
+	if (!err)
+		err = hotspot_heaps_read(&image->hotspot, bias, m, rt);
+	image->version = image->hotspot.version;
+	if (image->hotspot_lists.vtable_text)
+		rt->consts[HOTSPOT_CONST_VTABLE] = image->hotspot_lists.vtable_text + bias;
+	if (image->hotspot_lists.adapter_text)
+		rt->consts[HOTSPOT_CONST_ADAPTER] = image->hotspot_lists.adapter_text + bias;
+	return err;
+}
+
 /*
  * What a kind of runtime adds to the functions of runtime.h of the same name. All but find are
  * called for images of that kind only, and all but find and variant for those of a known version.
@@ -65,17 +113,32 @@ static const struct runtime_kind_row {
 			  struct unwind_runtime *out);		/* all is 0 before */
 	int (*shorten)(const struct runtime_image *image, uint64_t bias,
 		       const struct target_memory *m, struct unwind_runtime *rt);
+	/* NULL: it is not needed. */
+	int (*attach)(struct runtime_image *image, uint64_t bias, const struct target_memory *m,
+		      struct unwind_runtime *rt);
 	int (*code_read)(const struct runtime_image *image, uint64_t bias,
-			 const struct target_memory *m, uint64_t code, uint32_t cookie,
-			 struct runtime_code **out);
+			 const struct target_memory *m, enum runtime_frame_kind kind,
+			 uint64_t code, uint32_t cookie, struct runtime_code **out);
 	int (*code_line)(const struct runtime_code *c, uint32_t instruction, uint32_t *line);
 	/* NULL: there is one line, as code_line says. */
 	int (*code_lines)(const struct runtime_code *c, uint32_t instruction,
 			  struct runtime_line *lines, size_t max);
+	void (*code_free)(struct runtime_code *c);	/* what is in .own; NULL: nothing */
 } kinds[RUNTIME_KINDS] = {
-	[RUNTIME_CPYTHON] = { "python", LANG_PYTHON, python_find, python_is_sound, python_variant,
-			      python_program_of, python_constants, python_shorten, python_code_read,
-			      python_code_line, NULL },
+	[RUNTIME_CPYTHON] = {
+		.name = "python", .lang = LANG_PYTHON, .find = python_find,
+		.is_sound = python_is_sound, .variant = python_variant,
+		.program = python_program_of, .constants = python_constants,
+		.shorten = python_shorten, .code_read = python_code_of,
+		.code_line = python_code_line,
+	},
+	[RUNTIME_HOTSPOT] = {
+		.name = "java", .lang = LANG_JAVA, .find = hotspot_find,
+		.is_sound = hotspot_is_sound, .program = hotspot_program_of,
+		.constants = hotspot_constants, .attach = hotspot_attach,
+		.code_read = hotspot_code_read, .code_lines = hotspot_code_lines,
+		.code_free = hotspot_code_free,
+	},
 };
 
 int runtime_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out)
@@ -139,14 +202,39 @@ int runtime_shorten(const struct runtime_image *image, uint64_t bias,
 					  : -ENOENT;
 }
 
+bool runtime_is_attached_late(const struct runtime_image *image)
+{
+	return image->is_known && kinds[image->kind].attach;
+}
+
+int runtime_attach(struct runtime_image *image, uint64_t bias, const struct target_memory *m,
+		   struct unwind_runtime *rt)
+{
+	struct runtime_image read = *image;
+	struct unwind_runtime made;
+	int err;
+
+	if (!runtime_is_attached_late(image))
+		return -ENOENT;
+	runtime_constants(image, bias, &made);
+	err = kinds[image->kind].attach(&read, bias, m, &made);
+	if (!err && !runtime_image_is_sound(&read))
+		err = -ENOTSUP;
+	if (err)
+		return err;
+	*image = read;
+	*rt = made;
+	return 0;
+}
+
 int runtime_code_read(const struct runtime_image *image, uint64_t bias,
-		      const struct target_memory *m, uint64_t code, uint32_t cookie,
-		      struct runtime_code **out)
+		      const struct target_memory *m, enum runtime_frame_kind kind, uint64_t code,
+		      uint32_t cookie, struct runtime_code **out)
 {
 	int err = -ENOTSUP;
 
 	if (image->is_known)
-		err = kinds[image->kind].code_read(image, bias, m, code, cookie, out);
+		err = kinds[image->kind].code_read(image, bias, m, kind, code, cookie, out);
 	if (!err)
 		(*out)->kind = (uint8_t)image->kind;
 	return err;
@@ -154,6 +242,15 @@ int runtime_code_read(const struct runtime_image *image, uint64_t bias,
 
 int runtime_code_line(const struct runtime_code *c, uint32_t instruction, uint32_t *line)
 {
+	struct runtime_line lines[RUNTIME_MAX_LINES];
+	int nr;
+
+	if (!kinds[c->kind].code_line) {
+		nr = kinds[c->kind].code_lines(c, instruction, lines, RUNTIME_MAX_LINES);
+		if (nr > 0)
+			*line = lines[0].line;
+		return nr < 0 ? nr : *line ? 0 : -ENODATA;
+	}
 	return kinds[c->kind].code_line(c, instruction, line);
 }
 
@@ -177,5 +274,7 @@ void runtime_code_free(struct runtime_code *c)
 	free(c->name);
 	free(c->file);
 	free(c->lines);
+	if (kinds[c->kind].code_free)
+		kinds[c->kind].code_free(c);
 	free(c);
 }

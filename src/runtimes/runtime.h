@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runtimes that keep frames of their own (CPython), as far as a sampler needs to know them: which
- * binary is one, where its interpreter's loop is, by which frame program its frames are found, and
- * what a code object is called.
+ * Runtimes that keep frames of their own (CPython, HotSpot), as far as a sampler needs to know them:
+ * which binary is one, where its interpreter's loop is, by which frame program its frames are
+ * found, and what a code object is called.
  *
  * The idea. All that the unwinder needs follows from the ELF file alone: symbols that it exports,
  * offsets of structs by its version or as it tells them itself. So a process can be walked from its
  * first instruction on, and nothing of its memory has to be read for that. Memory is read for
- * names, and to find a shorter way to the state of a thread (runtime_shorten()).
+ * names, and to find a shorter way to the state of a thread (runtime_shorten()). HotSpot is
+ * different: it tells where things are only when it runs (runtime_attach()).
  *
  *	runtime_find(img, fd, &image)		of a file, where foreign files are parsed
  *	runtime_image_is_sound(&image)		of what came from there
@@ -15,7 +16,9 @@
  *	runtime_constants(&image, bias, &rt)	of one process
  *	runtime_shorten(&image, bias, m, &rt)	later, again while it gives -EAGAIN
  *
- *	runtime_code_read(&image, bias, m, code, cookie, &c)	for a frame's code object
+ *	runtime_attach(&image, bias, m, &rt)	the same, if runtime_is_attached_late(&image)
+ *
+ *	runtime_code_read(&image, bias, m, kind, code, cookie, &c)	for a frame's code object
  *	runtime_code_lines(c, instruction, lines, max)
  *	runtime_code_free(c)
  *
@@ -28,13 +31,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/runtimes/hotspot_layout.h"
 #include "src/runtimes/python_layout.h"
 #include "src/runtimes/target_memory.h"
 #include "unwind/frame_program.h"
 
 struct elf_image;
 
-enum runtime_kind { RUNTIME_NONE, RUNTIME_CPYTHON, RUNTIME_KINDS };
+enum runtime_kind { RUNTIME_NONE, RUNTIME_CPYTHON, RUNTIME_HOTSPOT, RUNTIME_KINDS };
 
 #define RUNTIME_MAX_LOOPS 64
 
@@ -53,6 +57,10 @@ struct runtime_image {
 	uint64_t code_type_vaddr;	/* PyCode_Type; 0: unknown */
 	union {				/* of that kind */
 		struct python_layout python;
+		struct {
+			struct hotspot_lists hotspot_lists;
+			struct hotspot_layout hotspot;
+		};
 	};
 };
 
@@ -89,6 +97,21 @@ void runtime_constants(const struct runtime_image *image, uint64_t bias,
 int runtime_shorten(const struct runtime_image *image, uint64_t bias,
 		    const struct target_memory *m, struct unwind_runtime *rt);
 
+/*
+ * Whether the file alone does not say enough, so that there are no frames before runtime_attach()
+ * has looked at the process.
+ */
+bool runtime_is_attached_late(const struct runtime_image *image);
+
+/*
+ * Looks in the memory of a process for what the file does not tell, without which none of its
+ * frames can be found. *image gets what is the same in all processes of the file, *rt what is this
+ * one's. 0; -EAGAIN: the runtime has not begun, ask later; -ENOTSUP: it is a version that is not
+ * known; or an -errno of reading. After an error both are as they were.
+ */
+int runtime_attach(struct runtime_image *image, uint64_t bias, const struct target_memory *m,
+		   struct unwind_runtime *rt);
+
 /* A code object: a function of the interpreted program. */
 struct runtime_code {
 	char *name;			/* UTF-8, foreign: to be escaped where it is printed */
@@ -100,6 +123,7 @@ struct runtime_code {
 	uint32_t code_offset, code_bytes;	/* where its instructions are, from the object */
 	uint32_t lines_bytes;
 	uint8_t *lines;
+	void *own;			/* of the kind */
 };
 
 #define RUNTIME_NAME_BYTES 1024		/* longer names are cut */
@@ -111,8 +135,8 @@ struct runtime_code {
  * that it is gone).
  */
 int runtime_code_read(const struct runtime_image *image, uint64_t bias,
-		      const struct target_memory *m, uint64_t code, uint32_t cookie,
-		      struct runtime_code **out);
+		      const struct target_memory *m, enum runtime_frame_kind kind, uint64_t code,
+		      uint32_t cookie, struct runtime_code **out);
 
 /*
  * The line of an instruction. 0; -ENODATA: it has no line; -ESTALE: the code has no such

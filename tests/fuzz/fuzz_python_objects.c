@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 		target_read_u64(&m, code + (image.python.code_version ? image.python.code_version
 								      : image.python.code_lines), &v);
-		if (!runtime_code_read(&image, 0, &m, code, (uint32_t)v, &c))
+		if (!runtime_code_read(&image, 0, &m, RUNTIME_FRAME_INTERPRETED, code, (uint32_t)v, &c))
 			check_code(c);
 		runtime_code_free(c);
 	}

@@ -75,7 +75,7 @@ static int read_it(struct fixture *f)
 	runtime_code_free(f->c);
 	f->c = NULL;
 	f->w.reads = 0;
-	return runtime_code_read(&f->image, BIAS, &m, CODE, COOKIE, &f->c);
+	return runtime_code_read(&f->image, BIAS, &m, RUNTIME_FRAME_INTERPRETED, CODE, COOKIE, &f->c);
 }
 
 static void reads_what_is_there(void **state)

@@ -403,7 +403,8 @@ static bool is_interpreter(const struct binary *b)
 {
 	const char *name = strrchr(b->path, '/');
 
-	return name && strstr(name, "python") && b->size_bytes < INTERPRETER_BYTES;
+	return name && (strstr(name, "python") || !strcmp(name, "/libjvm.so")) &&
+	       b->size_bytes < INTERPRETER_BYTES;
 }
 
 /* Out of memory, or with too many pages, it is built as a whole. */

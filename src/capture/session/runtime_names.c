@@ -33,6 +33,7 @@ struct code {
 	const struct runtime_image *image;
 	uint64_t bias, serial, addr;
 	uint32_t cookie, tgid, slot;
+	enum runtime_frame_kind kind;
 	bool looks_for_way;		/* the first one of its runtime */
 	bool has_way;
 	struct unwind_runtime way;
@@ -115,7 +116,8 @@ static void code_run(struct worker_job *job)
 	struct code *c = (struct code *)job;
 	const struct target_memory memory = { read_memory, c };
 
-	c->err = runtime_code_read(c->image, c->bias, &memory, c->addr, c->cookie, &c->code);
+	c->err = runtime_code_read(c->image, c->bias, &memory, c->kind, c->addr, c->cookie,
+				   &c->code);
 	if (!c->looks_for_way)
 		return;
 	runtime_constants(c->image, c->bias, &c->way);
@@ -203,6 +205,7 @@ static uint32_t code_of(struct runtime_names *n, const struct process *p, const 
 	*c = (struct code){ .job = { .run = code_run, .done = code_done }, .names = n,
 			    .image = image, .bias = bias, .serial = k.serial, .addr = k.addr,
 			    .cookie = k.cookie, .tgid = p->tgid, .slot = k.slot,
+			    .kind = words[0] >> UNWIND_RUNTIME_KIND_SHIFT & UNWIND_RUNTIME_KINDS,
 			    .looks_for_way = n->last_serial != p->serial ||
 					     n->last_slot != k.slot };
 	n->last_serial = p->serial;

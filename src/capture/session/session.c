@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/capture/session/runtime_attacher.h"
 #include "src/capture/session/runtime_names.h"
 #include "src/capture/session/session_parts.h"
 #include "src/capture/tables/process_runtimes.h"
@@ -91,10 +92,17 @@ static int make_names(struct session *s)
 		.on_short_way = on_short_way,
 		.ctx = s,
 	};
+	const struct runtime_attacher_deps attacher = {
+		.runtimes = deps->runtimes,
+		.processes = process_tracker_processes(deps->tracker),
+		.begin_thread = deps->begin_thread,
+	};
 	int err = jit_names_new(&jit, &s->jit);
 
 	if (!err)
 		err = runtime_names_new(&runtimes, &s->runtimes);
+	if (!err)
+		err = runtime_attacher_new(&attacher, &s->attacher);
 	return err ? err : shadow_names_new(&s->definer.shadows);
 }
 
@@ -133,6 +141,7 @@ void session_free(struct session *s)
 		return;
 	definitions_free(s->defs);
 	jit_names_free(s->jit);
+	runtime_attacher_free(s->attacher);
 	runtime_names_free(s->runtimes);
 	stacks_free(s->stacks);
 	last_samples_free(s->last_samples);

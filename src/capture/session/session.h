@@ -121,6 +121,12 @@ void session_set_rate(struct session *s, uint32_t number, double freq_hz, uint64
 int session_emit(struct session *s, const struct record *rec);
 int session_tell(struct session *s, const char *key, const char *value);	/* META */
 int session_note(struct session *s, uint8_t severity, const char *text);	/* NOTE */
+/*
+ * Now and then: looks at processes whose runtime tells only when it runs where its frames are, with
+ * wait until each has been looked at; and when to call that next.
+ */
+void session_attach(struct session *s, struct patience *wait);
+uint64_t session_next_attach_ns(const struct session *s);
 int session_tell_runtimes(struct session *s);	/* META runtimes, runtimes.code */
 int session_clock(struct session *s);
 int session_names(struct session *s, struct patience *wait);

@@ -6,6 +6,7 @@
 #include "src/base/clock.h"
 #include "src/capture/processes/jit_names.h"
 #include "src/capture/session/definitions.h"
+#include "src/capture/session/runtime_attacher.h"
 #include "src/capture/session/runtime_names.h"
 #include "src/capture/session/session_parts.h"
 #include "src/capture/tables/process_runtimes.h"
@@ -42,6 +43,16 @@ static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symb
 	s->stats.lines_lost += sym->are_lines_lost;
 	err = session_emit(s, &rec);
 	return err ? err : emit_places(s, &rec.symbol);
+}
+
+void session_attach(struct session *s, struct patience *wait)
+{
+	runtime_attacher_poll(s->attacher, wait);
+}
+
+uint64_t session_next_attach_ns(const struct session *s)
+{
+	return runtime_attacher_next_ns(s->attacher);
 }
 
 int session_names(struct session *s, struct patience *wait)

@@ -11,6 +11,7 @@ struct definitions;
 struct descriptor_names;
 struct jit_names;
 struct last_samples;
+struct runtime_attacher;
 struct runtime_names;
 struct stacks;
 struct wait_facts;
@@ -20,6 +21,7 @@ struct session {
 	struct definitions *defs;
 	struct jit_names *jit;
 	struct runtime_names *runtimes;
+	struct runtime_attacher *attacher;
 	struct stacks *stacks;
 	struct stack_definer definer;
 	struct last_samples *last_samples;	/* rows of scans */

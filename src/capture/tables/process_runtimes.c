@@ -27,12 +27,19 @@ struct of_binary {
 	uint32_t image;			/* index */
 };
 
+struct late_process {
+	uint64_t serial;
+	uint32_t tgid;
+};
+
 struct process_runtimes {
 	struct process_runtimes_fds fds;
 	struct known_image **images;	/* pointers to them stay */
 	size_t nr_images, cap_images;
 	struct of_binary *binaries;
 	size_t nr_binaries, cap_binaries;
+	struct late_process *late;
+	size_t nr_late, cap_late;
 	uint32_t nr_programs;
 	struct per_process own;		/* of struct own_runtimes */
 	bool has_told;			/* of processes that have too many */
@@ -70,6 +77,7 @@ void process_runtimes_free(struct process_runtimes *r)
 		free(r->images[i]);
 	free(r->images);
 	free(r->binaries);
+	free(r->late);
 	per_process_release(&r->own);
 	free(r);
 }
@@ -248,6 +256,87 @@ static void fill_slot(const struct process_runtimes *r, const struct own_runtime
 	rt->bytes = hi > lo ? hi - lo : 0;
 }
 
+/* ---- runtimes that are attached late ---- */
+
+/* The first one that p has mapped and that is not attached; NULL: none. */
+static struct known_image *late_of(const struct process_runtimes *r, const struct process *p,
+				   uint64_t *bias)
+{
+	struct own_runtimes *own = per_process_find(&r->own, p);
+
+	for (size_t i = 0; r->nr_binaries && i < p->nr_maps; i++) {
+		const struct mapping *m = &p->maps[i];
+		const struct of_binary *b = m->binary ? entry_of(r, m->binary) : NULL;
+		const struct own_runtime *o;
+
+		if (!b || m->died_ns != TIME_NEVER ||
+		    !runtime_is_attached_late(&r->images[b->image]->image))
+			continue;
+		*bias = 0 - m->to_vaddr;
+		o = own ? find_own(own, b->image, *bias) : NULL;
+		if (!o || !o->has_way)
+			return r->images[b->image];
+	}
+	return NULL;
+}
+
+const struct runtime_image *process_runtimes_late_of(const struct process_runtimes *r,
+						     const struct process *p, uint64_t *bias)
+{
+	const struct known_image *k = late_of(r, p, bias);
+
+	return k ? &k->image : NULL;
+}
+
+static void add_late(struct process_runtimes *r, const struct process *p)
+{
+	struct late_process *l;
+	uint64_t bias;
+
+	if (!late_of(r, p, &bias))
+		return;
+	for (size_t i = 0; i < r->nr_late; i++)
+		if (r->late[i].serial == p->serial)
+			return;
+	l = array_push(&r->late, &r->nr_late, &r->cap_late);
+	if (l)
+		*l = (struct late_process){ p->serial, p->tgid };
+}
+
+bool process_runtimes_take_late(struct process_runtimes *r, uint32_t *tgid, uint64_t *serial)
+{
+	if (!r->nr_late)
+		return false;
+	r->nr_late--;
+	*tgid = r->late[r->nr_late].tgid;
+	*serial = r->late[r->nr_late].serial;
+	return true;
+}
+
+void process_runtimes_attached(struct process_runtimes *r, const struct process *p, uint64_t bias,
+			       const struct runtime_image *image, const struct unwind_runtime *rt)
+{
+	char title[RUNTIME_TITLE_BYTES];
+	uint64_t now;
+	struct known_image *k = late_of(r, p, &now);
+
+	if (!k || now != bias)
+		return;
+	if (!rt) {
+		k->image.is_known = 0;
+		runtime_title(&k->image, title);
+		note("%s: not known yet, so its frames are those of generated code", title);
+		return;
+	}
+	if (k->program == NO_PROGRAM) {
+		k->image = *image;
+		load_program(r, k);
+	}
+	process_runtimes_shorten(r, p, &k->image, bias, rt);
+}
+
+/* ---- */
+
 void process_runtimes_publish(struct process_runtimes *r, const struct process *p)
 {
 	struct unwind_runtimes value = { 0 };
@@ -256,11 +345,15 @@ void process_runtimes_publish(struct process_runtimes *r, const struct process *
 
 	if (r->fds.runtimes < 0 || !r->nr_binaries)
 		return;
+	add_late(r, p);
 	own = own_of(r, p);
 	for (uint32_t i = 0; own && i < own->nr; i++) {
-		if (!own->v[i].is_mapped)
+		const struct own_runtime *o = &own->v[i];
+
+		if (!o->is_mapped || (!o->has_way &&
+				      runtime_is_attached_late(&r->images[o->image]->image)))
 			continue;
-		fill_slot(r, &own->v[i], &value.slots[i]);
+		fill_slot(r, o, &value.slots[i]);
 		nr++;
 	}
 	if (nr)

@@ -12,8 +12,9 @@
  *	process_runtimes_of(r, p, slot, &bias)	a runtime of p, or NULL
  *	process_runtimes_free(r)
  *
- * All that is needed follows from the file and from where it is mapped, so nothing of the
- * process's memory is read here. What others have found there makes it shorter.
+ * Nothing of the process's memory is read here. Mostly all that is needed follows from the file and
+ * from where it is mapped, and what others have found in memory makes it shorter. Where the file
+ * does not say enough, a process is published only when they have found the rest.
  *
  * A process may have several (a Python that has loaded Perl). Each has a slot, which frames tell
  * (UNWIND_RUNTIME_SLOT_SHIFT); it is not given to another one as long as the process lives.
@@ -55,6 +56,24 @@ bool process_runtimes_same(struct process_runtimes *r, uint32_t binary, uint32_t
 void process_runtimes_shorten(struct process_runtimes *r, const struct process *p,
 			      const struct runtime_image *image, uint64_t bias,
 			      const struct unwind_runtime *rt);
+
+/*
+ * A process whose runtime is to be looked at first (runtime_is_attached_late()); each is given
+ * once, and again after a change of its mappings as long as it was not attached. false: no more.
+ */
+bool process_runtimes_take_late(struct process_runtimes *r, uint32_t *tgid, uint64_t *serial);
+
+/* The runtime of p that is to be looked at, or NULL. */
+const struct runtime_image *process_runtimes_late_of(const struct process_runtimes *r,
+						     const struct process *p, uint64_t *bias);
+
+/*
+ * runtime_attach() has found these in p, whose runtime is mapped with that bias. rt NULL: the
+ * runtime is of a version that is not known.
+ */
+void process_runtimes_attached(struct process_runtimes *r, const struct process *p, uint64_t bias,
+			       const struct runtime_image *image,
+			       const struct unwind_runtime *rt);
 
 void process_runtimes_publish(struct process_runtimes *r, const struct process *p);
 void process_runtimes_forget(struct process_runtimes *r, uint32_t tgid);

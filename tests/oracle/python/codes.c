@@ -93,7 +93,7 @@ static uint32_t cookie_at(struct target *t, uint64_t code)
 	const struct python_layout *l = &t->image.python;
 	uint64_t v = 0;
 
-	target_read_u64(&t->memory, code + (l->code_version ? l->code_version : l->code_lines), &v);
+	target_read_u64(&t->memory, RUNTIME_FRAME_INTERPRETED, code + (l->code_version ? l->code_version : l->code_lines), &v);
 	return (uint32_t)v;
 }
 
@@ -104,7 +104,7 @@ static void check_code(struct target *t, char *line)
 	long first = atol(strsep(&line, "\t")), bytes = atol(strsep(&line, "\t"));
 	uint32_t cookie = cookie_at(t, code);
 	struct runtime_code *c = NULL;
-	int err = runtime_code_read(&t->image, t->bias, &t->memory, code, cookie, &c);
+	int err = runtime_code_read(&t->image, t->bias, &t->memory, RUNTIME_FRAME_INTERPRETED, code, cookie, &c);
 
 	count.objects++;
 	number_is("error", code, 0, err);
@@ -116,9 +116,9 @@ static void check_code(struct target *t, char *line)
 	check_lines(t, c, code, line, bytes);
 	runtime_code_free(c);
 	number_is("error with another cookie", code, -ESTALE,
-		  runtime_code_read(&t->image, t->bias, &t->memory, code, cookie + 1, &c));
+		  runtime_code_read(&t->image, t->bias, &t->memory, RUNTIME_FRAME_INTERPRETED, code, cookie + 1, &c));
 	number_is("error with another object", code, -ESTALE,
-		  runtime_code_read(&t->image, t->bias, &t->memory, code + 16, cookie_at(t, code + 16), &c));
+		  runtime_code_read(&t->image, t->bias, &t->memory, RUNTIME_FRAME_INTERPRETED, code + 16, cookie_at(t, code + 16), &c));
 }
 
 int main(int argc, char **argv)

@@ -177,7 +177,7 @@ static size_t put_frame(struct target *t, uint64_t code, uint64_t rest, char *to
 	struct runtime_code *c = NULL;
 	uint32_t line;
 	size_t at;
-	int err = runtime_code_read(&t->image, t->bias, &t->memory, code, (uint32_t)(rest >> 32), &c);
+	int err = runtime_code_read(&t->image, t->bias, &t->memory, RUNTIME_FRAME_INTERPRETED, code, (uint32_t)(rest >> 32), &c);
 
 	if (err) {
 		count.stale++;

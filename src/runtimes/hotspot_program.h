@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The frame program of HotSpot on x86-64, by the layout that libjvm.so tells.
+ *
+ * Java's frames are on the native stack: those of the interpreter have a frame pointer, those of
+ * compiled code a size that the block of code says (CodeBlob), but not at their first and last
+ * instructions. The block is found by the map of its heap (OP_SEGMAP). The program goes from frame
+ * to frame until the code is none of HotSpot's.
+ *
+ * What goes out:
+ *
+ *	RUNTIME_FRAME_INTERPRETED	code: Method; instruction: of the bytecode, from the
+ *					ConstMethod on; cookie: HOTSPOT_METHOD_COOKIE
+ *	RUNTIME_FRAME_COMPILED		code: CodeBlob; instruction: pc from there on, with
+ *					HOTSPOT_INTERRUPTED if it is no return address; cookie: the
+ *					number of the compilation (of code other than methods: any)
+ */
+#pragma once
+
+#include "src/runtimes/hotspot_layout.h"
+#include "unwind/frame_program.h"
+
+enum { HOTSPOT_CONST_INTERPRETER, HOTSPOT_CONST_INTERPRETER_END,
+       HOTSPOT_CONST_VTABLE, HOTSPOT_CONST_ADAPTER };	/* addresses of names; 0: not known */
+
+#define HOTSPOT_INTERRUPTED 0x80000000u
+/* Of a method's ConstMethod. */
+#define HOTSPOT_METHOD_COOKIE(addr) ((uint32_t)((addr) >> 3))
+
+/* 0 or -EINVAL. */
+int hotspot_program(const struct hotspot_layout *l, struct frame_program *out);

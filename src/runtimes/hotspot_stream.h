@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Numbers as HotSpot compresses them (UNSIGNED5, src/hotspot/share/utilities/unsigned5.hpp): up to
+ * five octets, of which all but the last are 192 or more; each counts 64 times the one before it.
+ * Since 19 no octet is 0: each is one more than it would be.
+ */
+#pragma once
+
+#include "src/base/bytes.h"
+
+struct hotspot_stream {
+	struct byte_reader r;
+	uint32_t excluded;		/* octets that do not occur: 1 since 19, else 0 */
+};
+
+static inline uint32_t hotspot_stream_u32(struct hotspot_stream *s)
+{
+	uint32_t v = 0;
+
+	for (unsigned i = 0; i < 5; i++) {
+		uint32_t octet = br_u8(&s->r);
+
+		if (octet < s->excluded)
+			s->r.bad = true;
+		v += (octet - s->excluded) << (6 * i);
+		if (octet < 192)
+			break;
+	}
+	return s->r.bad ? 0 : v;
+}
+
+static inline int32_t hotspot_stream_i32(struct hotspot_stream *s)
+{
+	uint32_t v = hotspot_stream_u32(s);
+
+	return (int32_t)(v >> 1) ^ -(int32_t)(v & 1);
+}
+
+static inline struct hotspot_stream hotspot_stream_at(const uint8_t *v, size_t len, size_t at,
+						      uint32_t version)
+{
+	struct hotspot_stream s = { br_make(v + (at < len ? at : len), at < len ? len - at : 0),
+				    version >> 24 >= 19 };
+
+	return s;
+}
