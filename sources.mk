@@ -196,6 +196,7 @@ CAPTURE_SRCS := \
 	src/runtimes/hotspot_method.c \
 	src/runtimes/hotspot_names.c \
 	src/runtimes/hotspot_program.c \
+	src/runtimes/hotspot_locks.c \
 	src/runtimes/python_find.c \
 	src/runtimes/python_layout.c \
 	src/runtimes/python_lines.c \
@@ -362,7 +363,9 @@ CAPTURE_SRCS := \
 	src/capture/session/last_samples.c \
 	src/capture/session/met_tasks.c \
 	src/capture/session/runtime_attacher.c \
+	src/capture/session/runtime_locks.c \
 	src/capture/session/runtime_names.c \
+	src/capture/session/session_locks.c \
 	src/capture/session/session.c \
 	src/capture/session/session_meta.c \
 	src/capture/session/session_names.c \

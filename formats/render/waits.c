@@ -97,7 +97,8 @@ static void put_what(struct waits *w, const struct wait_edge *edge)
 	const char *call = wait_call_name(w->calls, rec, number);
 
 	if (lock && rec->wait_kind == WAIT_UNKNOWN &&
-	    (edge->section == EDGES_UNKNOWN || lock->class == LOCK_MAYBE)) {
+	    (edge->section == EDGES_UNKNOWN || lock->class == LOCK_MAYBE ||
+	     lock->class == LOCK_HELD_ELSEWHERE)) {
 		fputs(lock->what, w->t.cell);
 		put_variable(w, rec);
 	} else if (!strncmp(call, "futex", 5))

@@ -148,7 +148,8 @@ static void put_object(struct waits_json *j, const struct rec_sample *rec)
 static void put_known(struct waits_json *j, uint32_t i, const struct rec_thread *thread)
 {
 	static const char *const classes[] = {
-		[LOCK_HELD] = "held", [LOCK_MAYBE] = "maybe", [LOCK_IDLE] = "idle",
+		[LOCK_HELD] = "held", [LOCK_HELD_ELSEWHERE] = "held",
+		[LOCK_MAYBE] = "maybe", [LOCK_IDLE] = "idle",
 	};
 	const struct wait_known *known = &j->e->known[i];
 	const struct rec_process *p =

@@ -59,7 +59,7 @@
 #define TABLES_WAIT_NS (40 * NSEC_PER_MSEC)
 #define MAX_CHILDREN 256		/* that are looked up one by one */
 #define FEW_BYTES (64u << 10)		/* of a file: its code is about one page of a table */
-#define ATTACH_NS (500 * NSEC_PER_MSEC)	/* for runtimes of processes that run already */
+#define ATTACH_NS (2000 * NSEC_PER_MSEC)	/* for runtimes of processes that run already */
 #define FEW_FILES 4096			/* descriptors */
 
 static bool wants_tables(const struct recorder_options *o)
@@ -385,21 +385,47 @@ static int add_targets(struct recorder *r)
 	return err;
 }
 
-/* Waits until all tables are ready or the time is over. */
-static int wait_for_tables(struct recorder *r)
+/* Waits until no table is missing that counts, or the time is over. */
+static int wait_for_some(struct recorder *r, uint64_t until,
+			 bool (*lacks)(const struct binary_store *st))
 {
 	/* poll() passes over a negative descriptor. */
 	struct pollfd pfd[2] = {
 		{ .fd = worker_fd(r->pool), .events = POLLIN },
 		{ .fd = process_tracker_fd(r->tracker), .events = POLLIN },
 	};
-	uint64_t until = now_ns() + TABLES_WAIT_NS;
 	int err = recorder_update(r);
 
-	while (!err && binary_store_pending(r->store) && now_ns() < until) {
+	while (!err && lacks(r->store) && now_ns() < until) {
 		poll(pfd, 2, 50);
 		err = recorder_update(r);
 	}
+	return err;
+}
+
+static bool lacks_any(const struct binary_store *st)
+{
+	return binary_store_pending(st);
+}
+
+static int wait_for_tables(struct recorder *r)
+{
+	return wait_for_some(r, now_ns() + TABLES_WAIT_NS, lacks_any);
+}
+
+/*
+ * A scan that comes before an interpreter is known has no frames of its, and a thread that sleeps
+ * is not unwound again. Its table tells what it is.
+ */
+static int attach_runtimes(struct recorder *r)
+{
+	struct patience attach = { .until_ns = now_ns() + ATTACH_NS };
+	int err = 0;
+
+	if (r->opts.programs & CAPTURE_TASKS)
+		err = wait_for_some(r, attach.until_ns, binary_store_lacks_interpreter);
+	if (!err)
+		session_attach(r->session, &attach);
 	return err;
 }
 
@@ -488,7 +514,6 @@ static int start_urgently(struct recorder *r)
 int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
-	struct patience attach = { 0 };
 	int err;
 
 	if (!r)
@@ -507,9 +532,8 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 		err = open_session(r);
 	if (!err)
 		err = open_deferred(r);
-	attach.until_ns = now_ns() + ATTACH_NS;
 	if (!err)
-		session_attach(r->session, &attach);
+		err = attach_runtimes(r);
 	if (err)
 		recorder_close(r);
 	else

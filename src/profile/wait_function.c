@@ -8,9 +8,9 @@
 
 /* If functions of several kinds are in a stack, the kind that comes first here counts. */
 static const struct lock_kind kinds[] = {
-	{ "ObjectMonitor::enter*", "Java monitor", "jstack PID", LOCK_HELD },
-	{ "ObjectMonitor::EnterI", "Java monitor", "jstack PID", LOCK_HELD },
-	{ "ObjectMonitor::ReenterI", "Java monitor", "jstack PID", LOCK_HELD },
+	{ "ObjectMonitor::enter*", "Java monitor", "jstack PID", LOCK_HELD_ELSEWHERE },
+	{ "ObjectMonitor::EnterI", "Java monitor", "jstack PID", LOCK_HELD_ELSEWHERE },
+	{ "ObjectMonitor::ReenterI", "Java monitor", "jstack PID", LOCK_HELD_ELSEWHERE },
 	{ "ObjectMonitor::wait", "Java notify()", "jstack PID", LOCK_MAYBE },
 	{ "JVM_Sleep", "time", "", LOCK_IDLE },
 	{ "JavaThread::sleep", "time", "", LOCK_IDLE },
@@ -79,7 +79,8 @@ static const char *const wrappers[] = {
 	"<std::*", "core::*", "<core::*", "parking_lot::*", "parking_lot_core::*", "lock_api::*",
 	"tokio::runtime::park::*", "absl::*Mutex*", "absl::*CondVar*", "AbslInternal*",
 	"runtime.*", "sync.*", "internal/*", "syscall.*", "os.(*File).*", "net.(*netFD).*",
-	"os::*", "ObjectMonitor::*", "ObjectSynchronizer::*", "Monitor::*", "Mutex::*", "Parker::*",
+	"os::*", "ObjectMonitor::*", "ObjectSynchronizer::*", "LightweightSynchronizer::*",
+	"Monitor::*", "Mutex::*", "Parker::*",
 	"PlatformEvent::*", "PosixSemaphore::*", "Unsafe_Park", "JVM_*", "JavaThread::sleep",
 	"JavaThread::wait_for_object_deoptimization", "InterpreterRuntime::*", "SharedRuntime::*",
 	"Runtime1::*", "OptoRuntime::*", "MutexLocker*", "Interpreter", "java.lang.Object.wait*",

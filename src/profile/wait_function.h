@@ -18,6 +18,7 @@
 
 enum lock_class {
 	LOCK_HELD,			/* another thread has it, and must let go of it */
+	LOCK_HELD_ELSEWHERE,		/* the same; the futex is the thread's, not the lock's */
 	LOCK_MAYBE,			/* the same functions wait for locks and for work */
 	LOCK_IDLE,			/* mostly waits for work */
 };

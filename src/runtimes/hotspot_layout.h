@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/runtimes/hotspot_locks.h"
 #include "src/runtimes/target_memory.h"
 
 /* Virtual addresses of libjvm.so; what is there are addresses and numbers. */
@@ -54,6 +55,7 @@ struct hotspot_layout {
 	uint32_t pool_holder, pool_source, pool_length, klass_name, klass_source;
 	uint32_t symbol_length, symbol_body;
 	uint32_t desc_pc, desc_scope;
+	struct hotspot_lock_layout locks;
 	/* Sizes. */
 	uint32_t block_header, nm_bytes, const_bytes, pool_bytes, desc_bytes;
 };

@@ -10,6 +10,7 @@
 #include "src/model/record.h"
 #include "src/runtimes/hotspot_find.h"
 #include "src/runtimes/hotspot_heaps.h"
+#include "src/runtimes/hotspot_locks.h"
 #include "src/runtimes/hotspot_names.h"
 #include "src/runtimes/hotspot_program.h"
 #include "src/runtimes/python_find.h"
@@ -98,6 +99,15 @@ static int hotspot_attach(struct runtime_image *image, uint64_t bias,
 	return err;
 }
 
+static int hotspot_waits_of(const struct runtime_image *image, uint64_t bias,
+			    const struct target_memory *m, struct runtime_wait_hints *hints,
+			    struct runtime_wait *waits, size_t nr)
+{
+	return hotspot_knows_locks(&image->hotspot)
+		       ? hotspot_waits(&image->hotspot, bias, m, hints, waits, nr)
+		       : -ENOTSUP;
+}
+
 /*
  * What a kind of runtime adds to the functions of runtime.h of the same name. All but find are
  * called for images of that kind only, and all but find and variant for those of a known version.
@@ -124,6 +134,9 @@ static const struct runtime_kind_row {
 	int (*code_lines)(const struct runtime_code *c, uint32_t instruction,
 			  struct runtime_line *lines, size_t max);
 	void (*code_free)(struct runtime_code *c);	/* what is in .own; NULL: nothing */
+	int (*waits)(const struct runtime_image *image, uint64_t bias,
+		     const struct target_memory *m, struct runtime_wait_hints *hints,
+		     struct runtime_wait *waits, size_t nr);		/* NULL: not known */
 } kinds[RUNTIME_KINDS] = {
 	[RUNTIME_CPYTHON] = {
 		.name = "python", .lang = LANG_PYTHON, .find = python_find,
@@ -137,7 +150,7 @@ static const struct runtime_kind_row {
 		.is_sound = hotspot_is_sound, .program = hotspot_program_of,
 		.constants = hotspot_constants, .attach = hotspot_attach,
 		.code_read = hotspot_code_read, .code_lines = hotspot_code_lines,
-		.code_free = hotspot_code_free,
+		.code_free = hotspot_code_free, .waits = hotspot_waits_of,
 	},
 };
 
@@ -265,6 +278,17 @@ int runtime_code_lines(const struct runtime_code *c, uint32_t instruction,
 					.first_line = c->first_line, .tier = TIER_INTERPRETED };
 	err = runtime_code_line(c, instruction, &lines->line);
 	return err == -ESTALE ? err : 1;
+}
+
+bool runtime_knows_waits(const struct runtime_image *image)
+{
+	return image->is_known && kinds[image->kind].waits;
+}
+
+int runtime_waits(const struct runtime_image *image, uint64_t bias, const struct target_memory *m,
+		  struct runtime_wait_hints *hints, struct runtime_wait *waits, size_t nr)
+{
+	return kinds[image->kind].waits(image, bias, m, hints, waits, nr);
 }
 
 void runtime_code_free(struct runtime_code *c)

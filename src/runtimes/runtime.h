@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runtimes that keep frames of their own (CPython, HotSpot), as far as a sampler needs to know them:
- * which binary is one, where its interpreter's loop is, by which frame program its frames are
+ * Runtimes that keep frames of their own (CPython, HotSpot), as far as a sampler needs to know
+ * them: which binary is one, where its interpreter's loop is, by which frame program its frames are
  * found, and what a code object is called.
  *
  * The idea. All that the unwinder needs follows from the ELF file alone: symbols that it exports,
@@ -161,3 +161,22 @@ int runtime_code_lines(const struct runtime_code *c, uint32_t instruction,
 		       struct runtime_line *lines, size_t max);
 
 void runtime_code_free(struct runtime_code *c);		/* NULL is fine */
+
+/* A thread, and the one that holds the lock of the runtime that it waits for. */
+struct runtime_wait {
+	uint32_t tid, owner;		/* in the PID namespace of the process; owner 0: unknown */
+};
+
+/* What was found out about a process, of the kind; all 0 at first. */
+struct runtime_wait_hints {
+	uint32_t v[4];
+};
+
+bool runtime_knows_waits(const struct runtime_image *image);
+
+/*
+ * Fills in the owners of nr waits. 0; -EAGAIN: ask later; or an -errno of reading, then none is
+ * known.
+ */
+int runtime_waits(const struct runtime_image *image, uint64_t bias, const struct target_memory *m,
+		  struct runtime_wait_hints *hints, struct runtime_wait *waits, size_t nr);

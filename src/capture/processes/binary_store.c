@@ -378,6 +378,11 @@ unsigned binary_store_pending(const struct binary_store *st)
 	return table_store_pending(st->tables);
 }
 
+bool binary_store_lacks_interpreter(const struct binary_store *st)
+{
+	return table_store_lacks_interpreter(st->tables);
+}
+
 void binary_store_stats(const struct binary_store *st, struct binary_store_stats *out)
 {
 	struct table_store_stats t;

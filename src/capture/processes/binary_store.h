@@ -74,6 +74,7 @@ void binary_store_drop_table(struct binary_store *st, uint32_t binary);
 
 /* Number of tables that are queued or being built. */
 unsigned binary_store_pending(const struct binary_store *st);
+bool binary_store_lacks_interpreter(const struct binary_store *st);
 
 struct binary_store_stats {
 	uint64_t opened, unreadable;	/* files */

@@ -37,6 +37,7 @@ enum table_state { TABLE_NONE, TABLE_QUEUED, TABLE_READY, TABLE_NEVER };
 struct entry {
 	uint8_t state;			/* enum table_state; of a copy: unused */
 	bool is_placed;			/* on_table() has taken some of it */
+	bool is_interpreter;		/* by its name */
 	uint32_t original;		/* the binary whose table it uses, or itself; 0: none */
 	struct table_job *job;		/* while state is TABLE_QUEUED */
 	uint64_t retry_ns;
@@ -412,7 +413,7 @@ static void divide(const struct table_store *ts, struct entry *e, const struct b
 {
 	uint64_t nr = pages_of(b), large = ts->deps.large_bytes ? ts->deps.large_bytes : LARGE_FILE;
 
-	if (e->data || b->size_bytes < large || !nr || nr > MAX_PARTS || is_interpreter(b))
+	if (e->data || b->size_bytes < large || !nr || nr > MAX_PARTS || e->is_interpreter)
 		return;
 	if (page_set_init(&e->wanted, (uint32_t)nr) || page_set_init(&e->built, (uint32_t)nr)) {
 		page_set_release(&e->wanted);
@@ -438,6 +439,7 @@ void table_store_admit(struct table_store *ts, const struct binary *b, const voi
 	}
 	if (!ts->deps.want_tables)
 		return;
+	e->is_interpreter = is_interpreter(b);
 	divide(ts, e, b);
 	if (ts->deps.at_once && !e->wanted.nr)
 		queue_table(ts, b->index, eager_priority(b));
@@ -446,6 +448,14 @@ void table_store_admit(struct table_store *ts, const struct binary *b, const voi
 unsigned table_store_pending(const struct table_store *ts)
 {
 	return ts->pending;
+}
+
+bool table_store_lacks_interpreter(const struct table_store *ts)
+{
+	for (size_t i = 0; ts->pending && i < ts->cap_entries; i++)
+		if (ts->entries[i].job && ts->entries[i].is_interpreter)
+			return true;
+	return false;
 }
 
 void table_store_stats(const struct table_store *ts, struct table_store_stats *out)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/session/runtime_attacher.h"
+#include "src/capture/session/runtime_locks.h"
 #include "src/capture/session/runtime_names.h"
 #include "src/capture/session/session_parts.h"
 #include "src/capture/tables/process_runtimes.h"
@@ -97,12 +98,15 @@ static int make_names(struct session *s)
 		.processes = process_tracker_processes(deps->tracker),
 		.begin_thread = deps->begin_thread,
 	};
+	const struct runtime_locks_deps locks = { deps->runtimes, deps->begin_thread };
 	int err = jit_names_new(&jit, &s->jit);
 
 	if (!err)
 		err = runtime_names_new(&runtimes, &s->runtimes);
 	if (!err)
 		err = runtime_attacher_new(&attacher, &s->attacher);
+	if (!err)
+		err = runtime_locks_new(&locks, &s->locks);
 	return err ? err : shadow_names_new(&s->definer.shadows);
 }
 
@@ -143,6 +147,7 @@ void session_free(struct session *s)
 	jit_names_free(s->jit);
 	runtime_attacher_free(s->attacher);
 	runtime_names_free(s->runtimes);
+	runtime_locks_free(s->locks);
 	stacks_free(s->stacks);
 	last_samples_free(s->last_samples);
 	free(s->same);
@@ -339,7 +344,8 @@ static int same_again(struct session *s, const struct wire_stack *w, uint32_t sc
 	if (last_samples_put(s->last_samples, w->head, &rec.sample, &row.key))
 		return -ENOMEM;
 	equal = equal && !is_its_turn(rec.sample.thread, scan);
-	if (equal && row.key.end && !peer_is_settled(&rec.sample)) {
+	row.is_lock = equal && session_asks_runtime(s, w->head, &rec.sample, true);
+	if (equal && (row.is_lock || (row.key.end && !peer_is_settled(&rec.sample)))) {
 		row.same = true;
 		row.sample = rec.sample;
 		return peer_samples_add(&s->peers, &row);
@@ -368,6 +374,8 @@ static int settle_peers(struct session *s)
 {
 	int err = peer_samples_ask(&s->peers, s->deps.find_peers, s->deps.ctx);
 
+	if (!err)
+		err = session_ask_runtimes(s);
 	for (size_t i = 0; i < s->peers.nr && !err; i++)
 		err = put_peer_row(s, &s->peers.v[i]);
 	peer_samples_clear(&s->peers);
@@ -454,6 +462,7 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 {
 	const struct wire_sample *h = w->head;
 	struct record rec = { .tag = REC_SAMPLE };
+	struct peer_row row = { .head = *h };
 	struct wire_sample head;
 	struct wire_stack other;
 	int err;
@@ -470,9 +479,12 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 	fill_waits(s, w, scan, &rec.sample);
 	s->scan_kernel_failed += scan && h->flags & WIRE_KERNEL_FAILED;
 	count_stack(s, &rec.sample);
-	if (scan && w->object && w->object->other.end) {
-		err = peer_samples_add(
-			&s->peers, &(struct peer_row){ *h, rec.sample, w->object->other, false });
+	row.sample = rec.sample;
+	row.is_lock = scan && session_asks_runtime(s, h, &rec.sample, false);
+	if (scan && w->object)
+		row.key = w->object->other;
+	if (row.key.end || row.is_lock) {
+		err = peer_samples_add(&s->peers, &row);
 	} else {
 		err = session_emit(s, &rec);
 		if (!err && scan)

@@ -7,6 +7,7 @@
 #include "src/capture/processes/jit_names.h"
 #include "src/capture/session/definitions.h"
 #include "src/capture/session/runtime_attacher.h"
+#include "src/capture/session/runtime_locks.h"
 #include "src/capture/session/runtime_names.h"
 #include "src/capture/session/session_parts.h"
 #include "src/capture/tables/process_runtimes.h"
@@ -70,6 +71,21 @@ int session_names(struct session *s, struct patience *wait)
 	return err;
 }
 
+/* Looks at runtimes for who holds their locks. */
+static int tell_locks(struct session *s)
+{
+	struct runtime_locks_stats l;
+	char text[256];
+
+	runtime_locks_stats(s->locks, &l);
+	if (!l.looks)
+		return 0;
+	snprintf(text, sizeof(text),
+		 "looks=%" PRIu64 " failed=%" PRIu64 " late=%" PRIu64 " us=%" PRIu64, l.looks,
+		 l.failed, l.late, l.took_ns / 1000);
+	return session_tell(s, "runtimes.locks", text);
+}
+
 int session_tell_runtimes(struct session *s)
 {
 	const struct runtime_image *image;
@@ -95,7 +111,8 @@ int session_tell_runtimes(struct session *s)
 		 "named=%" PRIu64 " gone=%" PRIu64 " failed=%" PRIu64 " refused=%" PRIu64
 		 " stacks_cut=%" PRIu64,
 		 n.named, n.gone, n.failed, n.refused, s->definer.marks);
-	return session_tell(s, "runtimes.code", text);
+	session_tell(s, "runtimes.code", text);
+	return tell_locks(s);
 }
 
 int session_settle_names(struct session *s, struct patience *wait)

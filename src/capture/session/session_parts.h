@@ -12,6 +12,8 @@ struct descriptor_names;
 struct jit_names;
 struct last_samples;
 struct runtime_attacher;
+struct process;
+struct runtime_locks;
 struct runtime_names;
 struct stacks;
 struct wait_facts;
@@ -22,6 +24,7 @@ struct session {
 	struct jit_names *jit;
 	struct runtime_names *runtimes;
 	struct runtime_attacher *attacher;
+	struct runtime_locks *locks;
 	struct stacks *stacks;
 	struct stack_definer definer;
 	struct last_samples *last_samples;	/* rows of scans */
@@ -29,7 +32,7 @@ struct session {
 	size_t nr_same, cap_same;
 	struct wait_facts *waits;
 	struct descriptor_names *files;
-	struct peer_samples peers;	/* rows of this scan that wait for a pipe or a socket */
+	struct peer_samples peers;	/* rows of this scan that wait for others */
 	struct met_tasks met;		/* of the recording, as the next one */
 	struct session_stats stats;
 	struct session_info info;
@@ -43,3 +46,11 @@ struct session {
 	uint32_t nr_events;
 	uint64_t next_clock_ns;
 };
+
+/* ---- session_locks.c ---- */
+
+/* Whether a row of a scan is kept until the runtime of its process was asked (runtime_locks.h). */
+bool session_asks_runtime(const struct session *s, const struct wire_sample *head,
+			  const struct rec_sample *sample, bool is_same);
+/* Fills in the owners of locks that runtimes know, in the rows that were kept. 0 or -ENOMEM. */
+int session_ask_runtimes(struct session *s);

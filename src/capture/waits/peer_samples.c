@@ -15,7 +15,7 @@ int peer_samples_add(struct peer_samples *p, const struct peer_row *row)
 	if (!place)
 		return -ENOMEM;
 	*place = *row;
-	p->nr_new += !row->same;
+	p->nr_new += !row->same && row->key.end;
 	return 0;
 }
 

@@ -30,6 +30,7 @@ struct peer_row {
 	struct rec_sample sample;
 	struct peer_key key;
 	bool same;			/* the thread has not run, and the row has not changed */
+	bool is_lock;			/* no other end: its runtime may know the lock */
 };
 
 struct peer_samples {

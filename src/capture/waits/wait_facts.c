@@ -147,6 +147,11 @@ static uint32_t ask(struct wait_facts *f, enum question question, uint32_t tgid,
 	return want.value;
 }
 
+uint32_t wait_facts_thread(struct wait_facts *f, uint32_t tgid, uint32_t tid)
+{
+	return ask(f, ASK_THREAD, tgid, tid);
+}
+
 static void forget(struct wait_facts *f)
 {
 	f->nr = 0;

@@ -51,8 +51,10 @@ struct wire_stack;
 
 int wait_facts_new(struct wait_facts **fp);
 void wait_facts_free(struct wait_facts *f);		/* NULL is fine */
-/* scan: its number; answers of another scan are forgotten. */
 /* Whether a row that was filled waits for a futex: .wait is its address. */
 bool wait_facts_is_futex(const struct rec_sample *sample);
+/* The thread of a process whose number in its own PID namespace is tid; 0: there is none. */
+uint32_t wait_facts_thread(struct wait_facts *f, uint32_t tgid, uint32_t tid);
+/* scan: its number; answers of another scan are forgotten. */
 void wait_facts_fill(struct wait_facts *f, const struct wire_stack *stack, uint32_t scan,
 		     struct rec_sample *out);
