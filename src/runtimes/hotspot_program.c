@@ -17,7 +17,7 @@ enum { KIND_NMETHOD = 1, KIND_ADAPTER = 3, KIND_VTABLE = 4 };
 /* Words of an interpreter's frame, from its frame pointer on: frame_x86.hpp. */
 enum { SENDER_SP = -8, METHOD = -24, BYTECODE = -64 };
 #define REG_R13 13			/* DWARF: the bytecode that is interpreted */
-#define MAX_BYTECODE 0x10000		/* a method has no more, and a ConstMethod is small */
+#define BYTECODE_BITS 17		/* of an offset: a method has 64 KiB at most */
 
 #define FRAME_BYTES_SHIFT 20		/* a frame is smaller */
 
@@ -226,11 +226,14 @@ static void write_interpreter(const struct writer *w)
 	frame_jump_if_zero(b, EXACT, stored);
 	frame_register(b, BCP, REG_R13);
 	frame_minus(b, BCP, U);
-	frame_set(b, T, MAX_BYTECODE);
-	frame_jump_if_less(b, BCP, T, emit);
+	frame_shift_right(b, T, BCP, BYTECODE_BITS);
+	frame_jump_if_zero(b, T, emit);
 	frame_place(b, stored);
 	frame_load(b, BCP, FP, BYTECODE, STACK_WORD);
 	frame_minus(b, BCP, U);
+	frame_shift_right(b, T, BCP, BYTECODE_BITS);
+	frame_jump_if_zero(b, T, emit);
+	frame_set(b, BCP, 0);		/* a native method has none */
 	frame_place(b, emit);
 	frame_emit(b, CODE, BCP, ID, 0, RUNTIME_FRAME_INTERPRETED);
 	frame_load(b, SP, FP, SENDER_SP, STACK_WORD);

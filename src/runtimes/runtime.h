@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runtimes that keep frames of their own (CPython, HotSpot), as far as a sampler needs to know
- * them: which binary is one, where its interpreter's loop is, by which frame program its frames are
+ * Runtimes that keep frames of their own (CPython, HotSpot), as far as a sampler needs to know:
+ * which binary is one, where its interpreter's loop is, by which frame program its frames are
  * found, and what a code object is called.
  *
  * The idea. All that the unwinder needs follows from the ELF file alone: symbols that it exports,
