@@ -82,8 +82,12 @@ def tree(java, classes, seconds, *options):
     p.stdout.readline()
     subprocess.run([PROBEE, "sample", "-p", str(p.pid), "-F", "499", "-d", seconds, "-o", "tree.pbz"], check=True, stderr=subprocess.PIPE)
     p.kill()
-    nr = good = shown = frames = 0
+    nr = good = shown = frames = early = 0
     for _, stack in stacks("tree.pbz"):
+        # On a busy machine the table of libjvm.so, and what the JVM tells of itself, come some samples late.
+        if not nr and not any(map(is_java, stack)):
+            early += 1
+            continue
         if not any(name_of(f) == "Tree.main" or f.get("file") == "Tree.java" or "call_helper" in f["name"] for f in stack):
             continue            # a thread of the JVM itself
         nr += 1
@@ -93,7 +97,8 @@ def tree(java, classes, seconds, *options):
         if error and shown < 5:
             shown += 1
             print(error, [(f["name"], f.get("line")) for f in stack])
-    print("%d samples, %d true paths (%.2f %%), %.1f Java frames each" % (nr, good, 100 * good / max(nr, 1), frames / max(nr, 1)))
+    print("%d samples, %d true paths (%.2f %%), %.1f Java frames each, %d before the first one" %
+          (nr, good, 100 * good / max(nr, 1), frames / max(nr, 1), early))
     return nr >= 50 and good >= nr * .99
 
 
@@ -114,7 +119,7 @@ def jstack_frames(text):
 
 def plain(method):
     """Names of hidden classes differ in how their address is written."""
-    return re.sub(r"(\$\$Lambda)[^.]*(/0x[0-9a-f]+)?", r"\1", re.sub(r"/0x[0-9a-f]+(@[0-9a-f]+)?", "", method.split("/", 1)[-1]))
+    return re.sub(r"(\$\$Lambda)[^.]*(/0x[0-9a-f]+)?", r"\1", re.sub(r"/0x[0-9a-f]+(@[0-9a-f]+)?", "", method))
 
 
 def same(own, true):

@@ -5,11 +5,13 @@
  * it gets at that very instruction; agent.c). Both must be equal in every method, file and line. Last line: a summary.
  *
  * Only instants in generated code are looked at. Left out, and counted: instants at which the judge has no answer. The line of an interpreted
- * frame that was interrupted is not compared, because the judge takes the place of the last call instead. Stubs are not Java's frames.
+ * frame that was interrupted is not compared, because the judge takes the place of the last call instead. Where interrupted compiled code
+ * has no debug information, we know no line, and the judge says that of the first bytecode. Stubs are not Java's frames.
  */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -63,6 +65,7 @@ static pid_t start(const char *agent, char **argv)
 	args[nr] = "JavaMix";
 	pid = fork();
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		execv(args[0], args);
 		_exit(127);
 	}
@@ -145,6 +148,17 @@ static struct runtime_code *code_of(uint64_t word, uint32_t cookie)
 	return c;
 }
 
+/*
+ * Where the thread was interrupted: of an interpreted frame 0, and where compiled code has no debug information the line of its first
+ * bytecode, because that is what the judge says then.
+ */
+static uint32_t line_of(const struct runtime_line *l, bool is_leaf)
+{
+	if (is_leaf && l->tier == TIER_INTERPRETED)
+		return 0;
+	return l->line || !is_leaf ? l->line : l->first_line;
+}
+
 static size_t put_frame(uint64_t word, uint64_t rest, char *text, bool is_leaf)
 {
 	struct runtime_line lines[RUNTIME_MAX_LINES];
@@ -159,7 +173,7 @@ static size_t put_frame(uint64_t word, uint64_t rest, char *text, bool is_leaf)
 	for (int i = 0; i < nr; i++)
 		if (lines[i].tier != TIER_BUILTIN)
 			len += (size_t)sprintf(text + len, "%s|%s|%u\n", lines[i].name, lines[i].file ? lines[i].file : "",
-					       is_leaf && lines[i].tier == TIER_INTERPRETED ? 0 : lines[i].line);
+					       line_of(&lines[i], is_leaf));
 	count.frames += (unsigned)nr;
 	return len;
 }
