@@ -238,9 +238,24 @@ void frame_register(struct frame_builder *b, int d, int dwarf)
 	put(b, OP_REGISTER, d, 0, 0, dwarf);
 }
 
-void frame_segmap(struct frame_builder *b, int d, int s)
+void frame_step_to(struct frame_builder *b, int d, int label)
 {
-	put(b, OP_SEGMAP, d, s, 0, 0);
+	if (d % 4)
+		b->err = -EINVAL;
+	put_jump(b, OP_STEP, d, 0, STEP_JUMPS, label);
+}
+
+void frame_step_sized(struct frame_builder *b, int d, int s, int shift, int label)
+{
+	if (d % 4)
+		b->err = -EINVAL;
+	put_jump(b, OP_STEP_SIZED, d, s, STEP_JUMPS, label);
+	b->program.ops[b->program.nr - 1].f[0] = (int16_t)(shift & 63);
+}
+
+void frame_segmap(struct frame_builder *b, int d, int s, int32_t offset)
+{
+	put(b, OP_SEGMAP, d, s, 0, offset);
 }
 
 void frame_emit(struct frame_builder *b, int code, int instruction, int cookie, int flags,

@@ -82,7 +82,11 @@ void frame_next(struct frame_builder *b, int d, int s, int label);
 void frame_walker(struct frame_builder *b, int d);
 void frame_step(struct frame_builder *b, int d);
 void frame_register(struct frame_builder *b, int d, int dwarf);
-void frame_segmap(struct frame_builder *b, int d, int s);
+/* The same, and goes on at the label. */
+void frame_step_to(struct frame_builder *b, int d, int label);
+/* From a frame of s << shift octets. */
+void frame_step_sized(struct frame_builder *b, int d, int s, int shift, int label);
+void frame_segmap(struct frame_builder *b, int d, int s, int32_t offset);
 
 /* cookie: a register; flags: 0 or EMIT_ADDRESS. */
 void frame_emit(struct frame_builder *b, int code, int instruction, int cookie, int flags,

@@ -116,7 +116,9 @@ enum frame_opcode {
 	OP_WALKER,		/* r[d..d + 3] = pc, sp, fp, 1: interrupted, 0: after a call */
 	OP_REGISTER,		/* d = DWARF register imm as interrupted; 0 where it is not known */
 	OP_STEP,		/* the walker's pc, sp, fp = r[d..d + 2]; r[d + 3] = 0 */
-	OP_SEGMAP,		/* d = the block of a heap that has address s; 0: there is none */
+	OP_SEGMAP,		/* d = imm behind the block of a heap that has s; 0: there is none */
+	/* OP_STEP from a frame of s << f[0] octets, whose last words are fp and a return address */
+	OP_STEP_SIZED,
 	OP_IF_VALUE,		/* jumps to operation f[0] if the low 32 bits of s are imm */
 	OP_NR
 };
@@ -126,6 +128,9 @@ enum frame_opcode {
  * page of the native walker is used (the stack; the word is aligned).
  */
 enum { LOAD_SIZE = 15, LOAD_DIRECT = 16, LOAD_STACK = 32 };
+
+/* n of OP_STEP and OP_STEP_SIZED: the next operation is number imm. */
+#define STEP_JUMPS 1
 
 /* In s of OP_RECORD: the record alone is read instead of the page around it. */
 #define RECORD_DIRECT 16

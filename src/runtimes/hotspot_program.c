@@ -19,6 +19,7 @@ enum { SENDER_SP = -8, METHOD = -24, BYTECODE = -64 };
 #define REG_R13 13			/* DWARF: the bytecode that is interpreted */
 #define BYTECODE_BITS 17		/* of an offset: a method has 64 KiB at most */
 
+#define WORD_SHIFT 3
 #define FRAME_BYTES_SHIFT 20		/* a frame is smaller */
 
 #define STACK_WORD (8 | LOAD_STACK)
@@ -51,7 +52,6 @@ static void read_block(const struct writer *w, bool is_exact)
 					   { (int16_t)l->nm_compile_id, 4 } };
 
 	frame_record_direct(w->b, KIND, CODE, f);
-	frame_shift_left(w->b, SIZE, SIZE, 3);
 }
 
 /* Goes to the label if the block is a compiled method. */
@@ -125,6 +125,7 @@ static void write_prologue(const struct writer *w)
 	octets(w, 16, 0xff);
 	frame_jump_if_is_not(b, T, 0x89, sub);
 	/* mov %rbp, disp(%rsp): it has its size, but fp is the caller's still. */
+	frame_shift_left(b, SIZE, SIZE, WORD_SHIFT);
 	frame_plus(b, SP, SIZE);
 	frame_load(b, PC, SP, -8, STACK_WORD);
 	frame_jump(b, w->step);
@@ -134,13 +135,12 @@ static void write_prologue(const struct writer *w)
 	frame_jump(b, w->at_sp);
 }
 
-/* Stubs that have no size, or -1, keep frame pointers. */
-static void step_from_stub(const struct writer *w)
+/* Goes on if the size of a stub's frame is known. Stubs that have none, or -1, keep frame pointers. */
+static void check_size(const struct writer *w)
 {
 	frame_jump_if_zero(w->b, SIZE, w->by_fp);
-	frame_shift_right(w->b, T, SIZE, FRAME_BYTES_SHIFT);
+	frame_shift_right(w->b, T, SIZE, FRAME_BYTES_SHIFT - WORD_SHIFT);
 	frame_jump_if_not_zero(w->b, T, w->by_fp);
-	frame_jump(w->b, w->by_size);
 }
 
 /* Where compiled code was interrupted. */
@@ -159,7 +159,8 @@ static void write_interrupted(const struct writer *w)
 	frame_jump_if_is(b, T, 0x55, w->at_sp);		/* push %rbp */
 	octets(w, 0, 0xff);
 	frame_jump_if_is(b, T, 0x55, w->at_sp_8);
-	step_from_stub(w);
+	check_size(w);
+	frame_jump(b, w->by_size);
 	frame_place(b, method);
 	if (has(w->l->blob_code_begin)) {
 		frame_load(b, U, CODE, (int32_t)w->l->blob_code_begin, 8 | LOAD_DIRECT);
@@ -184,7 +185,8 @@ static void write_caller(const struct writer *w)
 	read_block(w, false);
 	choose_method(w, method);
 	emit_compiled(w, PC);
-	step_from_stub(w);
+	check_size(w);
+	frame_step_sized(b, PC, SIZE, WORD_SHIFT, w->loop);
 	frame_place(b, method);
 	if (!has(l->nm_deopt_begin))
 		frame_plus(b, LIMIT, CODE);
@@ -195,7 +197,7 @@ static void write_caller(const struct writer *w)
 	frame_load(b, PC, T, 0, STACK_WORD);
 	frame_place(b, emit);
 	emit_compiled(w, PC);
-	frame_jump(b, w->by_size);
+	frame_step_sized(b, PC, SIZE, WORD_SHIFT, w->loop);
 }
 
 /* Goes to the label if FP does not lead to a frame. */
@@ -209,26 +211,22 @@ static void check_fp(const struct writer *w, int label)
 	frame_jump_if_not_zero(w->b, T, label);
 }
 
-static void write_interpreter(const struct writer *w)
+/* The interpreter was interrupted in a frame, or before it made one. */
+static void write_interpreting(const struct writer *w)
 {
 	const struct hotspot_layout *l = w->l;
 	struct frame_builder *b = w->b;
-	const int stored = frame_label(b), emit = frame_label(b), known = frame_label(b);
+	const int emit = frame_label(b);
 
-	frame_place(b, w->interpreter);
-	frame_jump_if_zero(b, EXACT, known);
 	/* Before its frame is there, fp is the caller's: of compiled code, anything. */
 	check_fp(w, w->at_sp);
-	frame_place(b, known);
 	frame_load(b, CODE, FP, METHOD, STACK_WORD);
 	frame_load(b, U, CODE, (int32_t)l->method_const, 8 | LOAD_DIRECT);
 	frame_shift_right(b, ID, U, 3);			/* HOTSPOT_METHOD_COOKIE */
-	frame_jump_if_zero(b, EXACT, stored);
 	frame_register(b, BCP, REG_R13);
 	frame_minus(b, BCP, U);
 	frame_shift_right(b, T, BCP, BYTECODE_BITS);
 	frame_jump_if_zero(b, T, emit);
-	frame_place(b, stored);
 	frame_load(b, BCP, FP, BYTECODE, STACK_WORD);
 	frame_minus(b, BCP, U);
 	frame_shift_right(b, T, BCP, BYTECODE_BITS);
@@ -242,6 +240,32 @@ static void write_interpreter(const struct writer *w)
 	frame_jump(b, w->step);
 }
 
+/* A caller that is interpreted: most of its frame is read at once. */
+static void write_interpreter(const struct writer *w)
+{
+	const struct record_field f[4] = { { 8 - BYTECODE, 8 }, { SENDER_SP - BYTECODE, 8 },
+					   { -BYTECODE, 8 }, { 0, 8 } };
+	struct frame_builder *b = w->b;
+	const int emit = frame_label(b), interpreting = frame_label(b);
+
+	frame_place(b, w->interpreter);
+	frame_jump_if_not_zero(b, EXACT, interpreting);
+	frame_load(b, CODE, FP, METHOD, STACK_WORD);
+	frame_load(b, U, CODE, (int32_t)w->l->method_const, 8 | LOAD_DIRECT);
+	frame_add(b, T, FP, BYTECODE);
+	frame_record(b, PC, T, f);			/* the last field: to EXACT */
+	frame_shift_right(b, ID, U, 3);			/* HOTSPOT_METHOD_COOKIE */
+	frame_minus(b, EXACT, U);
+	frame_shift_right(b, T, EXACT, BYTECODE_BITS);
+	frame_jump_if_zero(b, T, emit);
+	frame_set(b, EXACT, 0);		/* a native method has none */
+	frame_place(b, emit);
+	frame_emit(b, CODE, EXACT, ID, 0, RUNTIME_FRAME_INTERPRETED);
+	frame_step_to(b, PC, w->loop);
+	frame_place(b, interpreting);
+	write_interpreting(w);
+}
+
 /* The ways to the caller. */
 static void write_steps(const struct writer *w)
 {
@@ -249,6 +273,7 @@ static void write_steps(const struct writer *w)
 	const int go = frame_label(b);
 
 	frame_place(b, w->by_size);
+	frame_shift_left(b, SIZE, SIZE, WORD_SHIFT);
 	frame_plus(b, SP, SIZE);
 	frame_load(b, FP, SP, -16, STACK_WORD);
 	frame_load(b, PC, SP, -8, STACK_WORD);
@@ -267,11 +292,10 @@ static void write_steps(const struct writer *w)
 	frame_place(b, w->step);
 	frame_jump_if_zero(b, EXACT, go);
 	/* Stubs have code of other shapes. What was interrupted was called from a block. */
-	frame_segmap(b, T, PC);
+	frame_segmap(b, T, PC, 0);
 	frame_jump_if_zero(b, T, w->leave);
 	frame_place(b, go);
-	frame_step(b, PC);
-	frame_jump(b, w->loop);
+	frame_step_to(b, PC, w->loop);
 }
 
 int hotspot_program(const struct hotspot_layout *l, struct frame_program *out)
@@ -291,9 +315,8 @@ int hotspot_program(const struct hotspot_layout *l, struct frame_program *out)
 	frame_jump_if_less(&b, PC, BEGIN_OF_INTERPRETER, blocks);
 	frame_jump_if_less(&b, PC, END_OF_INTERPRETER, w.interpreter);
 	frame_place(&b, blocks);
-	frame_segmap(&b, CODE, PC);
+	frame_segmap(&b, CODE, PC, (int32_t)l->block_header);
 	frame_jump_if_zero(&b, CODE, w.leave);
-	frame_add(&b, CODE, CODE, (int32_t)l->block_header);
 	frame_jump_if_not_zero(&b, EXACT, interrupted);
 	write_caller(&w);
 	write_interpreter(&w);

@@ -7,10 +7,13 @@ JAVA_S=${JAVA_S:-6}
 
 # java_window: samples process PID; prints "ns of BPF a sample, frames a sample".
 java_window() {
-	local samples ns before after
+	local tries before after
 	rm -f trace
 	launched life "$PROBEE" sample -q -F 999 -p "$PID" -o trace
-	sleep 1
+	for tries in $(seq 100); do
+		[ "$(figure bpf "$TOOL_PID" 2>/dev/null | awk '{ print $2 + 0 }')" -gt 100 ] 2>/dev/null && break
+		sleep 0.1
+	done
 	before=$(figure bpf "$TOOL_PID" | awk '{ print $1 }')
 	sleep "$JAVA_S"
 	after=$(figure bpf "$TOOL_PID" | awk '{ print $1 }')

@@ -181,16 +181,16 @@ static void segments_lead_to_their_block(void **state)
 	o.w->heaps[2] = (struct unwind_heap){ 0x900000, 1000 * 128, STACK + 0x1000, 7 };
 	top = frame_label(&o.b);
 	frame_place(&o.b, top);
-	frame_segmap(&o.b, 8, 0);
-	frame_segmap(&o.b, 9, 1);
-	frame_segmap(&o.b, 10, 2);
+	frame_segmap(&o.b, 8, 0, 16);
+	frame_segmap(&o.b, 9, 1, 0);
+	frame_segmap(&o.b, 10, 2, 0);
 	frame_emit(&o.b, 8, 9, 10, 0, RUNTIME_FRAME_COMPILED);
 	frame_end(&o.b);
 	o.w->consts[0] = 0x900000 + 601 * 128 + 5;	/* the last octets of the block */
 	o.w->consts[1] = 0x900000 + 602 * 128;	/* free */
 	o.w->consts[2] = 0x5;			/* of no heap */
 	finish(&o);
-	expect(o.w, UNWIND_ROOT, RUNTIME | (0x900000 + 2 * 128), 0, (JIT + 0x210) | GUESS,
+	expect(o.w, UNWIND_ROOT, RUNTIME | (0x900000 + 2 * 128 + 16), 0, (JIT + 0x210) | GUESS,
 	       at(VADDR + 0x1010) | GUESS);
 }
 
