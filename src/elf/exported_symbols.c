@@ -76,3 +76,12 @@ int exported_symbols_find(struct elf_image *img, struct exported_symbol *v, size
 		return search(img, &table, v, nr);
 	return 0;
 }
+
+int local_symbols_find(struct elf_image *img, struct exported_symbol *v, size_t nr)
+{
+	struct elf_section table;
+
+	if (!img->is64 || elf_image_section(img, ".symtab", &table) || table.type != SHT_SYMTAB)
+		return 0;
+	return search(img, &table, v, nr);
+}

@@ -25,3 +25,6 @@ struct exported_symbol {
 
 /* 0, also if none was found; or -errno of a damaged file. */
 int exported_symbols_find(struct elf_image *img, struct exported_symbol *v, size_t nr);
+
+/* The same among all of its symbols (.symtab), which a file that was stripped does not have. */
+int local_symbols_find(struct elf_image *img, struct exported_symbol *v, size_t nr);
