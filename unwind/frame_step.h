@@ -89,6 +89,12 @@ UNWIND_INLINE int frame_fail(struct unwinder *w, uint64_t *frames, uint32_t why)
 	return 1;
 }
 
+/* Whether it is the rule of code that a runtime has made, and not of its loop. */
+UNWIND_INLINE int frame_is_owned(const struct unwind_rule *r)
+{
+	return r->ra & RULE_RUNTIME && (r->cfa == CFA_NONE || r->ra & RULE_GUESSED);
+}
+
 /* The walker is in generated code, n frames behind: the program is to be asked first. */
 UNWIND_INLINE void frame_ask(struct unwinder *w, uint32_t n, uint64_t pc)
 {

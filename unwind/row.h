@@ -123,7 +123,8 @@ enum unwind_ra {
 #define RULE_ENTERED 0x10
 /*
  * In ra: this is the loop of an interpreter, which stands for frames of its own: frame_program.h.
- * With CFA_NONE: code that a runtime has made, which its program is asked about before a step.
+ * With CFA_NONE or RULE_GUESSED: code that a runtime has made, which its program is asked about
+ * before a step.
  */
 #define RULE_RUNTIME 0x08
 #define RULE_RA_MASK 0x07		/* enum unwind_ra */

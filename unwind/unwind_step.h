@@ -517,7 +517,7 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 	}
 	code = unwind_rule_of(env, w, pc);
 	if (UNWIND_MAY_RUN && w->run.state < RUN_OVER && here == HERE_ASK &&
-	    (w->generated || (!code && r->cfa == CFA_NONE && r->ra & RULE_RUNTIME))) {
+	    (w->generated || (!code && frame_is_owned(r)))) {
 		frame_ask(w, n, pc);
 		return 0;
 	}

@@ -18,6 +18,7 @@ struct marking {
 	struct unwind_rule *rules;	/* those of t, and their marked copies */
 	size_t nr_rules;
 	uint16_t *marked;		/* number of the copy of each rule; 0: none yet */
+	bool is_owned;			/* rules by which no caller is found are marked, too */
 	int err;
 };
 
@@ -27,12 +28,18 @@ static bool finds_caller(const struct unwind_rule *r)
 	       r->cfa != CFA_SIGNAL;
 }
 
+/* Code with unwind information of its own is not asked about. */
+static bool may_be_owned(const struct unwind_rule *r)
+{
+	return r->cfa == CFA_NONE || r->ra & RULE_GUESSED;
+}
+
 /* The number of the rule with the mark. */
 static uint16_t mark_rule(struct marking *m, uint16_t rule)
 {
 	const struct unwind_rule *r = &m->rules[rule];
 
-	if (!finds_caller(r) || r->ra & RULE_RUNTIME)
+	if (r->ra & RULE_RUNTIME || !(m->is_owned ? may_be_owned(r) : finds_caller(r)))
 		return rule;
 	if (!m->marked[rule]) {
 		if (m->nr_rules > MAX_NUMBER) {
@@ -109,11 +116,11 @@ static void mark_pages(struct marking *m, struct unwind_page *pages, uint64_t lo
 	}
 }
 
-int unwind_table_mark(struct unwind_table *t, uint64_t lo, uint64_t hi)
+static int mark(struct unwind_table *t, uint64_t lo, uint64_t hi, bool is_owned)
 {
 	size_t pages_bytes = t->nr_pages * sizeof(*t->pages);
 	struct unwind_page *pages = malloc(pages_bytes + 1);
-	struct marking m = { .t = t, .nr_rules = t->nr_rules };
+	struct marking m = { .t = t, .nr_rules = t->nr_rules, .is_owned = is_owned };
 
 	if (hi <= lo) {
 		free(pages);
@@ -145,4 +152,14 @@ int unwind_table_mark(struct unwind_table *t, uint64_t lo, uint64_t hi)
 	t->rules = m.rules;
 	t->nr_rules = m.nr_rules;
 	return 0;
+}
+
+int unwind_table_mark(struct unwind_table *t, uint64_t lo, uint64_t hi)
+{
+	return mark(t, lo, hi, false);
+}
+
+int unwind_table_own(struct unwind_table *t, uint64_t lo, uint64_t hi)
+{
+	return mark(t, lo, hi, true);
 }

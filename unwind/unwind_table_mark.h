@@ -12,3 +12,9 @@ struct unwind_table;
  * -E2BIG: there would be too many rules, or rows in a page; then the table is as it was.
  */
 int unwind_table_mark(struct unwind_table *t, uint64_t lo, uint64_t hi);
+
+/*
+ * The same of code that a runtime has made and put into a file: there, the rules that tell nothing
+ * or are guessed get RULE_RUNTIME.
+ */
+int unwind_table_own(struct unwind_table *t, uint64_t lo, uint64_t hi);

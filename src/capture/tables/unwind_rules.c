@@ -64,7 +64,7 @@ int unwind_rules_get(struct unwind_rules *r, const struct unwind_rule *rule, uin
 	int err;
 
 	*number = 0;
-	if (rule->cfa == CFA_NONE)
+	if (rule->cfa == CFA_NONE && !(rule->ra & RULE_RUNTIME))
 		return 0;
 	id = ix_find(&r->index, hash, same_rule, &k);
 	if (id == IX_NONE) {

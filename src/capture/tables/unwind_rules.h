@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The dictionary of unwind rules that all tables share, in the kernel's array. A rule keeps its
- * number as long as some table uses it. Number 0 is always CFA_NONE. Part of the unwind loader.
+ * number as long as some table uses it. Number 0 is always CFA_NONE, without flags. Part of the
+ * unwind loader.
  */
 #pragma once
 
