@@ -204,6 +204,17 @@ CAPTURE_SRCS := \
 	src/runtimes/python_program.c \
 	src/runtimes/python_slot.c \
 	src/runtimes/runtime.c \
+	src/runtimes/v8_baseline.c \
+	src/runtimes/v8_code.c \
+	src/runtimes/v8_find.c \
+	src/runtimes/v8_function.c \
+	src/runtimes/v8_inlining.c \
+	src/runtimes/v8_layout.c \
+	src/runtimes/v8_lines.c \
+	src/runtimes/v8_names.c \
+	src/runtimes/v8_positions.c \
+	src/runtimes/v8_program.c \
+	src/runtimes/v8_strings.c \
 	src/helpers/helper.c \
 	src/helpers/helper_message.c \
 	src/foreign/debug_files.c \

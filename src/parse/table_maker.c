@@ -30,10 +30,13 @@ int table_maker_make(struct elf_image *img, int fd, const uint32_t *pages, size_
 bool table_maker_mark(struct elf_image *img, int fd, struct unwind_table *t,
 		      struct runtime_image *out)
 {
+	int (*mark)(struct unwind_table *t, uint64_t lo, uint64_t hi);
+
 	if (runtime_find(img, fd, NULL, out) || !runtime_image_is_sound(out))
 		return false;
+	mark = runtime_owns_code(out) ? unwind_table_own : unwind_table_mark;
 	for (uint32_t i = 0; i < out->nr_loops && out->is_known; i++)
-		if (unwind_table_mark(t, out->loops[i].lo, out->loops[i].hi))
+		if (mark(t, out->loops[i].lo, out->loops[i].hi))
 			return false;
 	return true;
 }

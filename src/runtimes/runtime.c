@@ -17,6 +17,9 @@
 #include "src/runtimes/python_names.h"
 #include "src/runtimes/python_program.h"
 #include "src/runtimes/python_slot.h"
+#include "src/runtimes/v8_find.h"
+#include "src/runtimes/v8_names.h"
+#include "src/runtimes/v8_program.h"
 
 static bool python_is_sound(const struct runtime_image *image)
 {
@@ -48,6 +51,44 @@ static int python_shorten(const struct runtime_image *image, uint64_t bias,
 	if (!err)
 		rt->consts[PYTHON_CONST_SLOT] = (uint64_t)(int64_t)slot;
 	return err;
+}
+
+static bool v8_is_sound(const struct runtime_image *image)
+{
+	return image->nr_loops == 1 && v8_layout_is_sound(&image->v8);
+}
+
+static int v8_program_of(const struct runtime_image *image, struct frame_program *out)
+{
+	return v8_program(&image->v8, out);
+}
+
+static void v8_constants(const struct runtime_image *image, uint64_t bias,
+			 struct unwind_runtime *rt)
+{
+	const uint64_t blob = image->loops[0].lo + bias;
+
+	rt->flags = RUNTIME_OWNS_CODE;
+	rt->consts[V8_CONST_BLOB] = blob;
+	rt->consts[V8_CONST_OTHER_BLOB] = blob;
+	rt->consts[V8_CONST_BLOB_BYTES] = image->loops[0].hi - image->loops[0].lo;
+	rt->consts[V8_CONST_CODE] = V8_IS_CODE;
+}
+
+static void v8_constants_again(const struct runtime_image *image, uint64_t bias,
+			       struct unwind_runtime *rt)
+{
+	rt->consts[V8_CONST_OTHER_BLOB] = image->loops[0].lo + bias;
+}
+
+/* The code itself tells its kind. */
+static int v8_code_of(const struct runtime_image *image, uint64_t bias,
+		      const struct target_memory *m, enum runtime_frame_kind kind, uint64_t code,
+		      uint32_t cookie, struct runtime_code **out)
+{
+	(void)bias;
+	(void)kind;
+	return v8_code_read(image, m, code, cookie, out);
 }
 
 static const char *python_variant(const struct runtime_image *image)
@@ -115,12 +156,15 @@ static int hotspot_waits_of(const struct runtime_image *image, uint64_t bias,
 static const struct runtime_kind_row {
 	const char *name;
 	uint8_t lang;
+	bool owns_code;
 	int (*find)(struct elf_image *img, int fd, const void *data, struct runtime_image *out);
 	bool (*is_sound)(const struct runtime_image *image);
 	const char *(*variant)(const struct runtime_image *image);	/* behind the version */
 	int (*program)(const struct runtime_image *image, struct frame_program *out);
 	void (*constants)(const struct runtime_image *image, uint64_t bias,
 			  struct unwind_runtime *out);		/* all is 0 before */
+	void (*constants_again)(const struct runtime_image *image, uint64_t bias,
+				struct unwind_runtime *rt);
 	int (*shorten)(const struct runtime_image *image, uint64_t bias,
 		       const struct target_memory *m, struct unwind_runtime *rt);
 	/* NULL: it is not needed. */
@@ -129,6 +173,9 @@ static const struct runtime_kind_row {
 	int (*code_read)(const struct runtime_image *image, uint64_t bias,
 			 const struct target_memory *m, enum runtime_frame_kind kind,
 			 uint64_t code, uint32_t cookie, struct runtime_code **out);
+	/* NULL: nothing is kept, and code_read is called. */
+	int (*code_read_kept)(const struct runtime_image *image, const struct kept_memory *k,
+			      uint64_t code, uint32_t cookie, struct runtime_code **out);
 	int (*code_line)(const struct runtime_code *c, uint32_t instruction, uint32_t *line);
 	/* NULL: there is one line, as code_line says. */
 	int (*code_lines)(const struct runtime_code *c, uint32_t instruction,
@@ -151,6 +198,13 @@ static const struct runtime_kind_row {
 		.constants = hotspot_constants, .attach = hotspot_attach,
 		.code_read = hotspot_code_read, .code_lines = hotspot_code_lines,
 		.code_free = hotspot_code_free, .waits = hotspot_waits_of,
+	},
+	[RUNTIME_V8] = {
+		.name = "v8", .lang = LANG_JAVASCRIPT, .owns_code = true, .find = v8_find,
+		.is_sound = v8_is_sound, .program = v8_program_of,
+		.constants = v8_constants, .constants_again = v8_constants_again,
+		.code_read = v8_code_of, .code_read_kept = v8_code_read_kept,
+		.code_line = v8_code_line, .code_lines = v8_code_lines,
 	},
 };
 
@@ -181,6 +235,11 @@ uint8_t runtime_lang(const struct runtime_image *image)
 	return kinds[image->kind].lang;
 }
 
+bool runtime_owns_code(const struct runtime_image *image)
+{
+	return kinds[image->kind].owns_code;
+}
+
 void runtime_title(const struct runtime_image *image, char title[RUNTIME_TITLE_BYTES])
 {
 	const struct runtime_kind_row *k = &kinds[image->kind];
@@ -206,6 +265,13 @@ void runtime_constants(const struct runtime_image *image, uint64_t bias,
 {
 	memset(out, 0, sizeof(*out));
 	kinds[image->kind].constants(image, bias, out);
+}
+
+void runtime_constants_again(const struct runtime_image *image, uint64_t bias,
+			     struct unwind_runtime *rt)
+{
+	if (kinds[image->kind].constants_again)
+		kinds[image->kind].constants_again(image, bias, rt);
 }
 
 int runtime_shorten(const struct runtime_image *image, uint64_t bias,
@@ -248,6 +314,20 @@ int runtime_code_read(const struct runtime_image *image, uint64_t bias,
 
 	if (image->is_known)
 		err = kinds[image->kind].code_read(image, bias, m, kind, code, cookie, out);
+	if (!err)
+		(*out)->kind = (uint8_t)image->kind;
+	return err;
+}
+
+int runtime_code_read_kept(const struct runtime_image *image, uint64_t bias,
+			   const struct kept_memory *k, enum runtime_frame_kind kind,
+			   uint64_t code, uint32_t cookie, struct runtime_code **out)
+{
+	int err;
+
+	if (!image->is_known || !kinds[image->kind].code_read_kept)
+		return runtime_code_read(image, bias, &k->memory, kind, code, cookie, out);
+	err = kinds[image->kind].code_read_kept(image, k, code, cookie, out);
 	if (!err)
 		(*out)->kind = (uint8_t)image->kind;
 	return err;

@@ -34,11 +34,12 @@
 #include "src/runtimes/hotspot_layout.h"
 #include "src/runtimes/python_layout.h"
 #include "src/runtimes/target_memory.h"
+#include "src/runtimes/v8_layout.h"
 #include "unwind/frame_program.h"
 
 struct elf_image;
 
-enum runtime_kind { RUNTIME_NONE, RUNTIME_CPYTHON, RUNTIME_HOTSPOT, RUNTIME_KINDS };
+enum runtime_kind { RUNTIME_NONE, RUNTIME_CPYTHON, RUNTIME_HOTSPOT, RUNTIME_V8, RUNTIME_KINDS };
 
 #define RUNTIME_MAX_LOOPS 64
 
@@ -52,7 +53,8 @@ struct runtime_image {
 	uint32_t version;		/* 0x030b0200: 3.11.2; the last 16 bits may be unknown: 0 */
 	uint32_t is_known;		/* 0: a runtime of a version that is not known */
 	uint32_t nr_loops;
-	struct runtime_range loops[RUNTIME_MAX_LOOPS];	/* code of the interpreter's loop */
+	/* Code of the interpreter's loop, or what the runtime has compiled itself. */
+	struct runtime_range loops[RUNTIME_MAX_LOOPS];
 	uint64_t state_vaddr;		/* _PyRuntime */
 	uint64_t code_type_vaddr;	/* PyCode_Type; 0: unknown */
 	union {				/* of that kind */
@@ -61,6 +63,7 @@ struct runtime_image {
 			struct hotspot_lists hotspot_lists;
 			struct hotspot_layout hotspot;
 		};
+		struct v8_layout v8;
 	};
 };
 
@@ -77,6 +80,9 @@ bool runtime_image_is_sound(const struct runtime_image *image);
 /* enum func_lang of its frames. */
 uint8_t runtime_lang(const struct runtime_image *image);
 
+/* Whether its frames are on the native stack, in code that it generates (RUNTIME_OWNS_CODE). */
+bool runtime_owns_code(const struct runtime_image *image);
+
 /* "python 3.11.2". */
 #define RUNTIME_TITLE_BYTES 32
 void runtime_title(const struct runtime_image *image, char title[RUNTIME_TITLE_BYTES]);
@@ -87,6 +93,13 @@ int runtime_program(const struct runtime_image *image, struct frame_program *out
 /* All of *out but the number of the program. */
 void runtime_constants(const struct runtime_image *image, uint64_t bias,
 		       struct unwind_runtime *out);
+
+/*
+ * Code of the loops is mapped once more, with another bias. Called after runtime_constants(), which
+ * was told of the first mapping of the file.
+ */
+void runtime_constants_again(const struct runtime_image *image, uint64_t bias,
+			     struct unwind_runtime *rt);
 
 /*
  * Looks in the memory of a process for what the file does not tell, and puts it into *rt, which
@@ -137,6 +150,11 @@ struct runtime_code {
 int runtime_code_read(const struct runtime_image *image, uint64_t bias,
 		      const struct target_memory *m, enum runtime_frame_kind kind, uint64_t code,
 		      uint32_t cookie, struct runtime_code **out);
+
+/* The same where several objects are read: what can be kept from one to the next is in *k. */
+int runtime_code_read_kept(const struct runtime_image *image, uint64_t bias,
+			   const struct kept_memory *k, enum runtime_frame_kind kind,
+			   uint64_t code, uint32_t cookie, struct runtime_code **out);
 
 /*
  * The line of an instruction. 0; -ENODATA: it has no line; -ESTALE: the code has no such

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct v8_scripts;
+
 struct target_memory {
 	/*
 	 * 0: buf has all of the len bytes at addr; -EFAULT: they are not there; another -errno:
@@ -16,6 +18,13 @@ struct target_memory {
 	 */
 	int (*read)(void *ctx, uint64_t addr, void *buf, size_t len);
 	void *ctx;
+};
+
+/* The memory of one of several processes, and what is kept of them from one read to the next. */
+struct kept_memory {
+	struct target_memory memory;
+	struct v8_scripts *scripts;	/* v8_lines.h */
+	uint64_t process;		/* its number, never that of another one */
 };
 
 #define TARGET_READ_BYTES (64u << 10)

@@ -17,6 +17,7 @@
 #include "src/model/record.h"
 #include "src/model/stacks.h"
 #include "src/runtimes/runtime.h"
+#include "src/runtimes/v8_lines.h"
 #include "unwind/unwind_limits.h"
 
 #define WAIT_MS 50
@@ -54,6 +55,7 @@ struct runtime_names {
 	struct runtime_names_deps deps;
 	struct worker_pool *pool;	/* NULL: not needed yet */
 	struct memory_reader *memory;	/* of its thread */
+	struct v8_scripts *scripts;	/* the same */
 	struct code **codes;
 	size_t nr_codes, cap_codes;
 	struct hash_index index;
@@ -74,8 +76,9 @@ int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_name
 		return -ENOMEM;
 	n->deps = *deps;
 	n->memory = memory_reader_new();
-	if (!n->memory) {
-		free(n);
+	n->scripts = v8_scripts_new();
+	if (!n->memory || !n->scripts) {
+		runtime_names_free(n);
 		return -ENOMEM;
 	}
 	*np = n;
@@ -88,6 +91,7 @@ void runtime_names_free(struct runtime_names *n)
 		return;
 	worker_pool_free(n->pool);
 	memory_reader_free(n->memory);
+	v8_scripts_free(n->scripts);
 	for (size_t i = 0; i < n->nr_codes; i++) {
 		runtime_code_free(n->codes[i]->code);
 		free(n->codes[i]->waiting);
@@ -115,9 +119,10 @@ static void code_run(struct worker_job *job)
 {
 	struct code *c = (struct code *)job;
 	const struct target_memory memory = { read_memory, c };
+	const struct kept_memory kept = { memory, c->names->scripts, c->serial };
 
-	c->err = runtime_code_read(c->image, c->bias, &memory, c->kind, c->addr, c->cookie,
-				   &c->code);
+	c->err = runtime_code_read_kept(c->image, c->bias, &kept, c->kind, c->addr, c->cookie,
+					&c->code);
 	if (!c->looks_for_way)
 		return;
 	runtime_constants(c->image, c->bias, &c->way);

@@ -153,10 +153,14 @@ bool process_runtimes_same(struct process_runtimes *r, uint32_t binary, uint32_t
 	return o && !entry_of(r, binary) && add_binary(r, binary, o->image);
 }
 
-static struct own_runtime *find_own(struct own_runtimes *own, uint32_t image, uint64_t bias)
+/* One that owns code may have mapped parts of its file several times. */
+static struct own_runtime *find_own(const struct process_runtimes *r, struct own_runtimes *own,
+				    uint32_t image, uint64_t bias)
 {
+	const bool owns_code = runtime_owns_code(&r->images[image]->image);
+
 	for (uint32_t i = 0; i < own->nr; i++)
-		if (own->v[i].image == image && own->v[i].bias == bias)
+		if (own->v[i].image == image && (own->v[i].bias == bias || owns_code))
 			return &own->v[i];
 	return NULL;
 }
@@ -188,7 +192,7 @@ static bool mark_mapped(const struct process_runtimes *r, const struct process *
 
 		if (!b || m->died_ns != TIME_NEVER || r->images[b->image]->program == NO_PROGRAM)
 			continue;
-		o = find_own(own, b->image, 0 - m->to_vaddr);
+		o = find_own(r, own, b->image, 0 - m->to_vaddr);
 		if (o)
 			o->is_mapped = true;
 		else if (!found || b->image < new->image)
@@ -236,8 +240,26 @@ void process_runtimes_shorten(struct process_runtimes *r, const struct process *
 	process_runtimes_publish(r, p);
 }
 
+/* Where else p has mapped the code of the loops. */
+static void add_other_places(const struct process_runtimes *r, const struct own_runtime *o,
+			     const struct process *p, struct unwind_runtime *rt)
+{
+	const struct runtime_image *image = &r->images[o->image]->image;
+	const uint64_t code = image->nr_loops ? image->loops[0].lo : 0;
+
+	for (size_t i = 0; runtime_owns_code(image) && i < p->nr_maps; i++) {
+		const struct mapping *m = &p->maps[i];
+		const struct of_binary *b = m->binary ? entry_of(r, m->binary) : NULL;
+		const uint64_t bias = 0 - m->to_vaddr;
+
+		if (b && b->image == o->image && m->died_ns == TIME_NEVER && bias != o->bias &&
+		    code + bias >= m->start && code + bias < m->end)
+			runtime_constants_again(image, bias, rt);
+	}
+}
+
 static void fill_slot(const struct process_runtimes *r, const struct own_runtime *o,
-		      struct unwind_runtime *rt)
+		      const struct process *p, struct unwind_runtime *rt)
 {
 	const struct known_image *k = r->images[o->image];
 	uint64_t lo = UINT64_MAX, hi = 0;
@@ -246,6 +268,7 @@ static void fill_slot(const struct process_runtimes *r, const struct own_runtime
 		*rt = o->way;
 	else
 		runtime_constants(&k->image, o->bias, rt);
+	add_other_places(r, o, p, rt);
 	for (uint32_t i = 0; i < k->image.nr_loops; i++) {
 		lo = k->image.loops[i].lo < lo ? k->image.loops[i].lo : lo;
 		hi = k->image.loops[i].hi > hi ? k->image.loops[i].hi : hi;
@@ -273,7 +296,7 @@ static struct known_image *late_of(const struct process_runtimes *r, const struc
 		    !runtime_is_attached_late(&r->images[b->image]->image))
 			continue;
 		*bias = 0 - m->to_vaddr;
-		o = own ? find_own(own, b->image, *bias) : NULL;
+		o = own ? find_own(r, own, b->image, *bias) : NULL;
 		if (!o || !o->has_way)
 			return r->images[b->image];
 	}
@@ -353,7 +376,7 @@ void process_runtimes_publish(struct process_runtimes *r, const struct process *
 		if (!o->is_mapped || (!o->has_way &&
 				      runtime_is_attached_late(&r->images[o->image]->image)))
 			continue;
-		fill_slot(r, o, &value.slots[i]);
+		fill_slot(r, o, p, &value.slots[i]);
 		nr++;
 	}
 	if (nr)
