@@ -85,32 +85,31 @@ static void emit_compiled(const struct writer *w, int instruction)
 /* T = what OCTETS has from bit on, as far as mask. */
 static void octets(const struct writer *w, int bit, int32_t mask)
 {
-	frame_shift_right(w->b, T, OCTETS, bit);
-	frame_and(w->b, T, T, mask);
+	if (bit)
+		frame_shift_right(w->b, T, OCTETS, bit);
+	frame_and(w->b, T, bit ? T : OCTETS, mask);
 }
 
 /*
  * The eight octets from pc - 1 on say whether the frame is on the stack: all that HotSpot's
- * compilers write before ret.
+ * compilers write before ret, and push %rbp.
  */
 static void write_epilogue(const struct writer *w)
 {
 	struct frame_builder *b = w->b;
-	const int not_poll = frame_label(b), not_branch = frame_label(b);
+	const int not_branch = frame_label(b);
 
 	frame_load(b, OCTETS, PC, -1, 8 | LOAD_DIRECT);
 	octets(w, 8, 0xff);
 	frame_jump_if_is(b, T, 0xc3, w->at_sp);		/* ret */
 	frame_jump_if_is(b, T, 0x5d, w->at_sp_8);	/* pop %rbp */
-	frame_jump_if_is_not(b, T, 0x49, not_poll);
+	frame_jump_if_is(b, T, 0x55, w->at_sp);		/* push %rbp */
 	octets(w, 0, 0xffffff);
-	frame_jump_if_value(b, T, 0x3b495d, w->at_sp);	/* behind it, cmp disp(%r15), %rsp */
-	frame_place(b, not_poll);
+	frame_jump_if_value(b, T, 0x3b495d, w->at_sp);	/* behind pop, cmp disp(%r15), %rsp */
+	frame_shift_right(b, T, OCTETS, 56);
+	frame_jump_if_is_not(b, T, 0xc3, not_branch);
 	octets(w, 8, 0xffff);
-	frame_set(b, U, 0x870f);
-	frame_jump_if_not_equal(b, T, U, not_branch);
-	octets(w, 56, 0xff);
-	frame_jump_if_is(b, T, 0xc3, w->at_sp);		/* ja, ret */
+	frame_jump_if_value(b, T, 0x870f, w->at_sp);	/* ja, ret */
 	frame_place(b, not_branch);
 }
 
@@ -118,21 +117,19 @@ static void write_epilogue(const struct writer *w)
 static void write_prologue(const struct writer *w)
 {
 	struct frame_builder *b = w->b;
-	const int sub = frame_label(b);
+	const int move = frame_label(b);
 
-	octets(w, 8, 0xff);
-	frame_jump_if_is_not(b, T, 0x48, w->at_sp);
-	octets(w, 16, 0xff);
-	frame_jump_if_is_not(b, T, 0x89, sub);
+	octets(w, 8, 0xffff);
+	frame_jump_if_value(b, T, 0x8948, move);
+	octets(w, 0, 0xff);
+	frame_jump_if_is(b, T, 0x55, w->at_sp_8);	/* behind push %rbp */
+	frame_jump(b, w->at_sp);
 	/* mov %rbp, disp(%rsp): it has its size, but fp is the caller's still. */
+	frame_place(b, move);
 	frame_shift_left(b, SIZE, SIZE, WORD_SHIFT);
 	frame_plus(b, SP, SIZE);
 	frame_load(b, PC, SP, -8, STACK_WORD);
 	frame_jump(b, w->step);
-	frame_place(b, sub);
-	octets(w, 0, 0xff);
-	frame_jump_if_is(b, T, 0x55, w->at_sp_8);	/* behind push %rbp */
-	frame_jump(b, w->at_sp);
 }
 
 /* Goes on if the size of a stub's frame is known. Stubs that have none, or -1, keep frame pointers. */
@@ -155,10 +152,8 @@ static void write_interrupted(const struct writer *w)
 	write_epilogue(w);
 	choose_method(w, method);
 	choose_entry(w);
-	octets(w, 8, 0xff);
-	frame_jump_if_is(b, T, 0x55, w->at_sp);		/* push %rbp */
 	octets(w, 0, 0xff);
-	frame_jump_if_is(b, T, 0x55, w->at_sp_8);
+	frame_jump_if_is(b, T, 0x55, w->at_sp_8);	/* behind push %rbp */
 	check_size(w);
 	frame_jump(b, w->by_size);
 	frame_place(b, method);

@@ -39,8 +39,7 @@ static inline int32_t hotspot_stream_i32(struct hotspot_stream *s)
 static inline struct hotspot_stream hotspot_stream_at(const uint8_t *v, size_t len, size_t at,
 						      uint32_t version)
 {
-	struct hotspot_stream s = { br_make(v + (at < len ? at : len), at < len ? len - at : 0),
-				    version >> 24 >= 19 };
-
-	return s;
+	return (struct hotspot_stream){
+		at < len ? br_make(v + at, len - at) : br_make("", 0), version >> 24 >= 19,
+	};
 }
