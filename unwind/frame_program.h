@@ -116,7 +116,7 @@ enum frame_opcode {
 	OP_WALKER,		/* r[d..d + 3] = pc, sp, fp, 1: interrupted, 0: after a call */
 	OP_REGISTER,		/* d = DWARF register imm as interrupted; 0 where it is not known */
 	OP_STEP,		/* the walker's pc, sp, fp = r[d..d + 2]; r[d + 3] = 0 */
-	OP_SEGMAP,		/* d = imm behind the block of a heap that has s; 0: there is none */
+	OP_SEGMAP,		/* d = imm behind the block of a heap that has s; 0: none has */
 	/* OP_STEP from a frame of s << f[0] octets, whose last words are fp and a return address */
 	OP_STEP_SIZED,
 	OP_IF_VALUE,		/* jumps to operation f[0] if the low 32 bits of s are imm */

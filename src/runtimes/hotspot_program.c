@@ -132,7 +132,7 @@ static void write_prologue(const struct writer *w)
 	frame_jump(b, w->step);
 }
 
-/* Goes on if the size of a stub's frame is known. Stubs that have none, or -1, keep frame pointers. */
+/* Goes on if the size of a stub's frame is known. Those of size 0 or -1 keep frame pointers. */
 static void check_size(const struct writer *w)
 {
 	frame_jump_if_zero(w->b, SIZE, w->by_fp);
