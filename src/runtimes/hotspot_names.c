@@ -257,15 +257,19 @@ static int read_blob_name(const struct reading *r, char name[BLOB_NAME_BYTES])
 	return err;
 }
 
-static bool is_method(const struct reading *r)
+/* 1: the block is a compiled method, 0: it is none; or -errno. */
+static int is_method(const struct reading *r)
 {
 	uint32_t header = 0;
 	uint8_t kind = 0;
+	int err;
 
-	if (!has(r->l->blob_kind))
-		return !read_u32(r, r->l->blob_header_size, &header) && header == r->l->nm_bytes;
-	return target_read(r->m, r->code + r->l->blob_kind, &kind, 1) ? false
-								     : kind == KIND_NMETHOD;
+	if (has(r->l->blob_kind)) {
+		err = target_read(r->m, r->code + r->l->blob_kind, &kind, 1);
+		return err ? err : kind == KIND_NMETHOD;
+	}
+	err = read_u32(r, r->l->blob_header_size, &header);
+	return err ? err : header == r->l->nm_bytes;
 }
 
 static uint8_t tier_of(const struct reading *r)
@@ -335,9 +339,11 @@ static int take_name(struct runtime_code *c)
 static int read_compiled(struct reading *r, uint32_t cookie, struct runtime_code *c)
 {
 	char name[BLOB_NAME_BYTES];
-	int err = 0;
+	int err = is_method(r);
 
-	if (!is_method(r)) {
+	if (err < 0)
+		return err;
+	if (!err) {
 		err = read_blob_name(r, name);
 		if (err)
 			return err;
