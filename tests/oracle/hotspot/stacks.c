@@ -77,10 +77,12 @@ static pid_t start(const char *agent, char **argv)
 	return pid;
 }
 
+/* A thread that goes on is left alone: it may get signals of HotSpot's own (safepoints), which nobody would deliver. */
 static void stop(pid_t tid)
 {
 	int status;
 
+	need(!ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD), "seize");
 	need(!ptrace(PTRACE_INTERRUPT, tid, 0, 0), "interrupt");
 	do
 		need(waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status), "it ended");
@@ -112,7 +114,7 @@ static void go_on_with_signal(pid_t pid, pid_t tid)
 		if (sig == (SIGTRAP | 0x80))
 			need(!ptrace(PTRACE_GETREGS, tid, 0, &regs), "registers");
 	}
-	need(!ptrace(PTRACE_CONT, tid, 0, 0), "go on");
+	need(!ptrace(PTRACE_DETACH, tid, 0, 0), "go on");
 }
 
 /* What the agent says, without the number of frames; that is the result. */
@@ -246,7 +248,7 @@ static void look(pid_t pid, pid_t tid)
 	registers(tid, regs);
 	if (!is_generated(regs[ARCH_REG_PC])) {
 		count.outside++;
-		need(!ptrace(PTRACE_CONT, tid, 0, 0), "continue");
+		need(!ptrace(PTRACE_DETACH, tid, 0, 0), "go on");
 		return;
 	}
 	memcpy(in.consts, runtime.consts, sizeof(in.consts));
@@ -279,7 +281,6 @@ int main(int argc, char **argv)
 	errno = -err;
 	need(!err && !runtime_program(&target.image, &program), "attach");
 	runtime.flags |= RUNTIME_IS_THERE;
-	need(!ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD), "seize");
 	srand(1);
 	while (count.samples < want && count.outside + count.no_judge < 20 * want + 1000) {
 		usleep(500 + (useconds_t)rand() % 4000);
