@@ -141,8 +141,6 @@ int csv_put_user_function(struct csv *c, const struct report_sample *s)
 
 int csv_put_kind(struct csv *c, const struct report_sample *s)
 {
-	static const char *const names[FRAME_KINDS] = { "user", "kernel", "jit", "bpf",
-							"synthetic" };
 	uint32_t id = frame_of(c, s->rec);
 	const struct rec_frame *f = definition_store_find_frame(c->tables, id);
 	char buf[FRAME_TEXT_MAX];
@@ -151,9 +149,7 @@ int csv_put_kind(struct csv *c, const struct report_sample *s)
 	if (!f || f->kind >= FRAME_KINDS)
 		return 0;
 	view_of(c, id, buf, &v);
-	csv_put_text(c, v.inlined		      ? "inlined"
-			: f->flags & FRAME_RUNTIME ? "interpreted"
-						   : names[f->kind]);
+	csv_put_text(c, v.inlined ? "inlined" : frame_kind_name(f->kind, v.tier));
 	return 0;
 }
 

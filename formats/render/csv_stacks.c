@@ -138,8 +138,10 @@ int csv_put_kernel_stack(struct csv *c, const struct rec_sample *rec)
 
 static void put_folded_name(struct csv *c, const struct rec_frame *rec, const struct frame_view *v)
 {
-	const struct node n = { .kind = rec ? rec->kind : FRAME_SYNTHETIC,
-				.flags = v->inlined ? NODE_INLINED : 0 };
+	uint8_t kind = rec ? rec->kind : FRAME_SYNTHETIC;
+	uint8_t run = v->tier == TIER_INTERPRETED ? NODE_INTERPRETED : 0;
+	const struct node n = { .kind = run ? FRAME_JIT : kind,
+				.flags = (v->inlined ? NODE_INLINED : 0) | run };
 	enum frame_mark mark = frame_mark(&n, c->marks);
 	const char *suffix = mark == MARK_KERNEL && c->kernel_suffix ? c->kernel_suffix
 								     : frame_mark_text(mark);

@@ -18,7 +18,7 @@
 #include "src/profile/trace_summary.h"
 
 /* The first category that is grey stands for all that has none. */
-enum { OTHER, USER, KERNEL, GENERATED, BPF, FIRST_STATE };
+enum { OTHER, USER, KERNEL, GENERATED, BPF, INTERPRETED, FIRST_STATE };
 enum { SUB_OTHER, SUB_INLINED };
 
 static const struct {
@@ -29,6 +29,7 @@ static const struct {
 	[KERNEL] = { "Kernel", "orange" },
 	[GENERATED] = { "Generated code", "green" },
 	[BPF] = { "BPF", "purple" },
+	[INTERPRETED] = { "Interpreted", "lightblue" },
 };
 
 static const char *const state_colors[ACTIVITIES] = {
@@ -178,6 +179,8 @@ static uint8_t category_of(const struct firefox_tables *t, uint32_t node)
 
 	if (state && state - 1 != ACTIVITY_RUNNING)
 		return (uint8_t)firefox_state_category(state - 1);
+	if (node_is_interpreted(&t->p->nodes[node]))
+		return INTERPRETED;
 	return kind < FRAME_KINDS ? of_kind[kind] : OTHER;
 }
 

@@ -25,7 +25,7 @@ static bool is_inlined(const struct node *n)
 
 static bool is_jit(const struct node *n)
 {
-	return n->kind == FRAME_JIT;
+	return n->kind == FRAME_JIT && !node_is_interpreted(n);
 }
 
 /* The first mark that fits counts. */
@@ -36,6 +36,7 @@ static const struct {
 	[MARK_NONE] = { "none", "", NULL },
 	[MARK_KERNEL] = { "kernel", "_[k]", is_kernel },
 	[MARK_INLINED] = { "inline", INLINED_SUFFIX, is_inlined },
+	[MARK_INTERPRETED] = { "interpreted", "_[0]", node_is_interpreted },
 	[MARK_JIT] = { "jit", "_[j]", is_jit },
 };
 
@@ -66,8 +67,8 @@ int frame_marks_parse(const struct opt *o, const char *value, void *dst)
 		len = strcspn(p, ",");
 		if (parse_one(p, len, &marks))
 			return fail_why(-EINVAL, "--%s %s: no mark is called '%.*s'. Try: some of "
-					"kernel,inline,jit; or all or none", o->name, value,
-					(int)len, p);
+					"kernel,inline,jit,interpreted; or all or none",
+					o->name, value, (int)len, p);
 		if (!p[len])
 			break;
 	}

@@ -6,6 +6,7 @@
  *	kernel	_[k]	code of the kernel, and BPF; or what --kernel-suffix says
  *	inline	_[i]	functions that are inlined at the address
  *	jit	_[j]	code made at run time
+ *	interpreted	_[0]	functions that an interpreter runs
  *
  *	frame_marks_parse()	for an option row: "kernel,jit", "all", "none"; dst is a uint8_t
  */
@@ -16,7 +17,9 @@
 struct node;
 struct opt;
 
-enum frame_mark { MARK_NONE, MARK_KERNEL, MARK_INLINED, MARK_JIT, FRAME_MARKS };
+enum frame_mark {
+	MARK_NONE, MARK_KERNEL, MARK_INLINED, MARK_INTERPRETED, MARK_JIT, FRAME_MARKS
+};
 
 #define MARK_BIT(mark) (1u << (mark))
 #define MARKS_CHOSEN 0x80u		/* otherwise the usual ones: kernel and inline */

@@ -51,6 +51,8 @@ static int find_functions(struct function_list *l, const struct profile *p, uint
 			continue;
 		functions[i] = function_of(l, &index, &p->nodes[i]);
 		err = functions[i] == IX_NONE ? -ENOMEM : 0;
+		if (!err)
+			l->v[functions[i]].flags |= p->nodes[i].flags;
 	}
 	ix_release(&index);
 	return err;

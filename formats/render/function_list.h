@@ -14,6 +14,7 @@ struct profile;
 struct function_cost {
 	uint32_t name, binary;		/* profile_name() */
 	uint8_t kind;			/* enum frame_kind */
+	uint8_t flags;			/* NODE_... of all its nodes */
 	uint64_t self, total;		/* weight */
 	uint64_t self_samples, total_samples;
 	uint32_t on_path;	/* while counting: number of its nodes on the way to the root */

@@ -134,15 +134,7 @@ static void put_facts(struct json_writer *w, const struct profile *p)
 	json_end(w, '}');
 }
 
-static const char *kind_name(const struct node *n)
-{
-	static const char *const names[FRAME_KINDS] = { "user", "kernel", "jit", "bpf",
-							"synthetic" };
-
-	return n->kind < FRAME_KINDS ? names[n->kind] : "user";
-}
-
-/* The four types of code that d3-flame-graph has colours for. */
+/* The four types of code that d3-flame-graph has colours for; interpreted code is like compiled. */
 static const char *libtype(const struct node *n)
 {
 	if (n->flags & NODE_INLINED)
@@ -230,7 +222,7 @@ static void begin_node(struct json_writer *w, const struct profile *p, const str
 	json_key(w, "name");
 	json_string(w, name, len);
 	put_value(w, p, v);
-	put_text(w, "kind", kind_name(n));
+	put_text(w, "kind", node_kind_name(n));
 	put_text(w, "libtype", libtype(n));
 	put_text(w, "binary", profile_name(p, n->binary));
 	put_text(w, "file", profile_name(p, n->file));

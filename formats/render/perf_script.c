@@ -109,6 +109,17 @@ static int put_module(FILE *out, const char *path, size_t len)
 	return err;
 }
 
+/* "[python 3.11.2]" says who runs the function; the readers take no space for part of it. */
+static int put_runtime(FILE *out, const char *path, size_t len)
+{
+	char name[64];
+	size_t n = len < sizeof(name) ? len : sizeof(name);
+
+	for (size_t i = 0; i < n; i++)
+		name[i] = path[i] == ' ' ? '-' : path[i];
+	return put_spaceless(out, name, n, NULL);
+}
+
 static int put_dso(struct script *s, uint32_t frame)
 {
 	const struct rec_frame *f = definition_store_find_frame(s->tables, frame);
@@ -126,6 +137,8 @@ static int put_dso(struct script *s, uint32_t frame)
 	path = b ? definition_store_string(s->tables, b->path, &len) : "";
 	if (b && b->kind == BINARY_MODULE)
 		return put_module(out, path, len);
+	if (f && f->flags & FRAME_RUNTIME)
+		return put_runtime(out, path, len);
 	if (f && f->kind == FRAME_JIT && (!*path || *path == '['))
 		return fputs("//anon", out) < 0 ? -ENOMEM : 0;
 	if (!*path)

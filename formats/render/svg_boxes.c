@@ -24,6 +24,7 @@ const struct family_row svg_families[FAMILIES] = {
 	[FAMILY_LESS] = { 'l', 3, "less than before", NULL },
 	[FAMILY_SAME] = { 'q', 4, "no difference beyond chance", NULL },
 	[FAMILY_FEW] = { 'e', 4, "too few samples to tell", NULL },
+	[FAMILY_INTERPRETED] = { 'n', 4, "interpreted", NULL },	/* its tier says what it is */
 };
 
 enum family svg_family(const struct picture *pic, uint32_t node)
@@ -35,7 +36,7 @@ enum family svg_family(const struct picture *pic, uint32_t node)
 	if (nd->kind == FRAME_KERNEL)
 		return FAMILY_KERNEL;
 	if (nd->kind == FRAME_JIT)
-		return FAMILY_JIT;
+		return node_is_interpreted(nd) ? FAMILY_INTERPRETED : FAMILY_JIT;
 	if (nd->kind == FRAME_BPF)
 		return FAMILY_BPF;
 	return nd->flags & NODE_INLINED ? FAMILY_INLINED : FAMILY_USER;

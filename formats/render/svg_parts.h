@@ -50,10 +50,10 @@ void svg_put_heading(struct picture *pic, const char *title);
 /* From pic->y on, which lies below the chart. */
 void svg_put_facts(struct picture *pic);
 
-/* What a box is coloured for; the index of svg_families[]. The last four are of differences. */
+/* What a box is coloured for; the index of svg_families[]. Four are of differences. */
 enum family {
 	FAMILY_USER, FAMILY_INLINED, FAMILY_KERNEL, FAMILY_JIT, FAMILY_BPF, FAMILY_NO_CODE,
-	FAMILY_MORE, FAMILY_LESS, FAMILY_SAME, FAMILY_FEW,
+	FAMILY_MORE, FAMILY_LESS, FAMILY_SAME, FAMILY_FEW, FAMILY_INTERPRETED,
 	FAMILIES
 };
 

@@ -65,7 +65,8 @@ static void put_states(const struct completion *c)
 
 static void put_marks(const struct completion *c)
 {
-	static const char *const words[] = { "kernel", "inline", "jit", "all", "none" };
+	static const char *const words[] = { "kernel", "inline", "jit", "interpreted", "all",
+					     "none" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		offer_text(c, words[i]);

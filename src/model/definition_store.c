@@ -511,6 +511,15 @@ uint32_t definition_store_frame_depth(const struct definition_store *t, uint32_t
 	return s && s->nr_lines ? s->nr_lines : 1;
 }
 
+/* What a frame of a runtime says itself, for where its function does not. */
+static void view_runtime(const struct rec_frame *f, struct frame_view *v)
+{
+	if (!f || !(f->flags & FRAME_RUNTIME))
+		return;
+	v->tier = f->flags & (FRAME_COMPILED | FRAME_INLINED) ? TIER_COMPILED : TIER_INTERPRETED;
+	v->inlined = f->flags & FRAME_INLINED;
+}
+
 void definition_store_frame_view(const struct definition_store *t, uint32_t frame, uint32_t i,
 				 char buf[FRAME_TEXT_MAX], struct frame_view *v)
 {
@@ -519,6 +528,7 @@ void definition_store_frame_view(const struct definition_store *t, uint32_t fram
 	const struct rec_line *line;
 
 	memset(v, 0, sizeof(*v));
+	view_runtime(definition_store_find_frame(t, frame), v);
 	if (!s || i >= s->nr_lines) {
 		view_address(t, frame, buf, v);
 		return;
@@ -535,12 +545,13 @@ void definition_store_frame_view(const struct definition_store *t, uint32_t fram
 	v->string = func ? func->name : 0;
 	v->func = func ? line->func : 0;
 	v->named = func != NULL;
-	v->inlined = i + 1 < s->nr_lines;
+	v->inlined |= i + 1 < s->nr_lines;
 	v->has_offset = !v->inlined;
 	v->offset = s->offset;
 	v->file = func ? func->file : 0;
 	v->start_line = func ? func->start_line : 0;
-	v->tier = func ? func_flags_tier(func->flags) : TIER_NONE;
+	if (func && func_flags_tier(func->flags))
+		v->tier = func_flags_tier(func->flags);
 	v->line = line->line;
 	v->line_file = line->file ? line->file : v->file;
 }

@@ -52,6 +52,16 @@ uint32_t record_defines(const struct record *rec)
 	return id ? *id : 0;
 }
 
+const char *frame_kind_name(unsigned kind, unsigned tier)
+{
+	static const char *const names[FRAME_KINDS] = { "user", "kernel", "jit", "bpf",
+							"synthetic" };
+
+	if ((kind == FRAME_JIT || kind == FRAME_SYNTHETIC) && tier == TIER_INTERPRETED)
+		return "interpreted";
+	return kind < FRAME_KINDS ? names[kind] : "user";
+}
+
 static const char *const stack_ends[STACK_ENDS] = {
 	[END_UNKNOWN] = "none", [END_ROOT] = "root",
 	[END_ROOT_GUESS] = "root-guess", [END_TRUNCATED] = "truncated",

@@ -139,6 +139,9 @@ enum {
 	 * << 32 | instruction. A native frame that it has called is the interpreter's loop.
 	 */
 	FRAME_RUNTIME = 16,
+	/* With FRAME_RUNTIME: not interpreted but compiled, or inlined into such code. */
+	FRAME_COMPILED = 32,
+	FRAME_INLINED = 64,
 };
 
 /*
@@ -190,6 +193,12 @@ static inline uint8_t func_flags_tier(unsigned flags)
 {
 	return (flags & FUNC_TIERS) >> FUNC_TIER_SHIFT;
 }
+
+/*
+ * What reports call code of an enum frame_kind and an enum func_tier: "user", "kernel", "jit",
+ * "interpreted" (a function that an interpreter runs), "bpf", "synthetic".
+ */
+const char *frame_kind_name(unsigned kind, unsigned tier);
 
 struct rec_func {
 	uint32_t id;

@@ -102,6 +102,14 @@ static uint32_t line_of(const struct frame_style *style, const struct frame_view
 	return v->start_line ? v->start_line : v->line;
 }
 
+/* Functions that probes in an interpreter tell of have no code, but are run like others. */
+static uint8_t kind_of(const struct rec_frame *rec, const struct frame_view *v)
+{
+	if (!rec)
+		return FRAME_SYNTHETIC;
+	return rec->kind == FRAME_SYNTHETIC && v->tier ? FRAME_JIT : rec->kind;
+}
+
 /* Makes the keys of the nodes that a frame stands for, outermost first. 0 or -ENOMEM. */
 static int make_keys(struct stack_folder *f, uint32_t frame, struct frame_keys *made)
 {
@@ -124,7 +132,7 @@ static int make_keys(struct stack_folder *f, uint32_t frame, struct frame_keys *
 		*key = (struct node){
 			.name = view_name(f, &v),
 			.binary = binary ? stack_folder_name(f, binary->path) : 0,
-			.kind = rec ? rec->kind : FRAME_SYNTHETIC,
+			.kind = kind_of(rec, &v),
 			.line = line_of(&f->style, &v),
 			.flags = (uint8_t)((v.inlined ? NODE_INLINED : 0) |
 					   (rec ? 0 : NODE_SYNTHETIC) | flag_of_tier[v.tier]),
@@ -134,7 +142,7 @@ static int make_keys(struct stack_folder *f, uint32_t frame, struct frame_keys *
 		if (v.file)
 			key->file = stack_folder_name(f, v.file);
 		/* All generated code is in one binary, so the script tells namesakes apart. */
-		if (rec && rec->kind == FRAME_JIT && key->file)
+		if (key->kind == FRAME_JIT && key->file)
 			key->binary = key->file;
 		if (rec && rec->flags & FRAME_GUESSED)
 			key->flags |= NODE_GUESSED;

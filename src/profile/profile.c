@@ -22,6 +22,19 @@ void profile_free(struct profile *p)
 	free(p);
 }
 
+#define NODE_TIERS \
+	(NODE_INTERPRETED | NODE_BASELINE | NODE_OPTIMIZED | NODE_COMPILED | NODE_BUILTIN)
+
+bool node_is_interpreted(const struct node *n)
+{
+	return n->kind == FRAME_JIT && (n->flags & NODE_TIERS) == NODE_INTERPRETED;
+}
+
+const char *node_kind_name(const struct node *n)
+{
+	return frame_kind_name(n->kind, node_is_interpreted(n) ? TIER_INTERPRETED : TIER_NONE);
+}
+
 size_t node_tiers(const struct node *n, const char *v[NODE_MAX_TIERS])
 {
 	static const struct {

@@ -46,6 +46,12 @@ struct node {
 	uint64_t self_samples, total_samples;
 };
 
+/* Whether it is a function that an interpreter runs, and that was never compiled. */
+bool node_is_interpreted(const struct node *n);
+
+/* "user", "kernel", "jit", "interpreted", "bpf", "synthetic". */
+const char *node_kind_name(const struct node *n);
+
 #define NODE_MAX_TIERS 5
 /* The names of the node's tiers ("interpreted", "optimized", ...) to v; returns how many. */
 size_t node_tiers(const struct node *n, const char *v[NODE_MAX_TIERS]);

@@ -355,8 +355,10 @@ int runtime_code_lines(const struct runtime_code *c, uint32_t instruction,
 	if (kinds[c->kind].code_lines)
 		return kinds[c->kind].code_lines(c, instruction, lines, max);
 	*lines = (struct runtime_line){ .name = c->name, .file = c->file,
-					.first_line = c->first_line, .tier = TIER_INTERPRETED };
+					.first_line = c->first_line, .tier = TIER_NONE };
 	err = runtime_code_line(c, instruction, &lines->line);
+	if (err)
+		lines->line = 0;
 	return err == -ESTALE ? err : 1;
 }
 

@@ -166,7 +166,8 @@ int runtime_code_line(const struct runtime_code *c, uint32_t instruction, uint32
 struct runtime_line {
 	const char *name, *file;	/* file NULL: unknown */
 	uint32_t line, first_line;	/* 0: unknown */
-	uint8_t tier;			/* enum func_tier of src/model/record.h */
+	/* enum func_tier of src/model/record.h; TIER_NONE: what the frame's kind says */
+	uint8_t tier;
 };
 
 #define RUNTIME_MAX_LINES 64

@@ -35,8 +35,8 @@ enum style {
 	STYLE_WARN,
 	STYLE_GOOD,
 	STYLE_KEY,
-	STYLE_FRAME,			/* SHADES of each enum frame_kind */
-	STYLE_HEAT = STYLE_FRAME + 5 * SHADES,	/* HEAT_STEPS */
+	STYLE_FRAME,			/* SHADES of each enum frame_kind, and of interpreted */
+	STYLE_HEAT = STYLE_FRAME + 6 * SHADES,	/* HEAT_STEPS */
 	/* Against a mark: from much less to much more, the one in the middle is no difference. */
 	STYLE_CHANGE = STYLE_HEAT + HEAT_STEPS,
 	STYLES = STYLE_CHANGE + 2 * CHANGE_STEPS + 1,

@@ -126,7 +126,7 @@ static void draw_list(struct tui *t, struct area a)
 		update_minute(t);
 	for (uint32_t i = 0; i < rows && t->top.cursor.top + i < l->nr; i++) {
 		const struct function_cost *f = &l->v[t->top.cursor.top + i];
-		const struct node n = { .kind = f->kind };
+		const struct node n = { .kind = f->kind, .flags = f->flags & ~NODE_SYNTHETIC };
 		int row = a.top + 1 + (int)i;
 
 		draw_numbers(t, row, f->self, f->total);

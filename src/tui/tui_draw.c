@@ -24,7 +24,9 @@ static const char *const mode_words[TUI_MODES] = { "accumulate", "reset", "decay
 
 enum style tui_frame_style(const struct node *n, unsigned shade)
 {
-	unsigned kind = n->flags & NODE_SYNTHETIC ? FRAME_SYNTHETIC : n->kind;
+	unsigned kind = n->flags & NODE_SYNTHETIC ? FRAME_SYNTHETIC
+			: node_is_interpreted(n)  ? FRAME_KINDS
+						  : n->kind;
 
 	if (shade >= SHADES)		/* a name in a list */
 		shade = 0;
@@ -106,11 +108,14 @@ static int put_frames(struct tui *t, int row, int col, int width, int max_rows, 
 
 		for (uint32_t i = 0; i < depth && used < max_rows; i++, used++) {
 			char buf[FRAME_TEXT_MAX], line[FRAME_LINE_MAX];
-			const struct node kind = { .kind = f ? f->kind : FRAME_USER };
+			struct node kind = { .kind = f ? f->kind : FRAME_USER };
 			struct frame_view v;
 			int w;
 
 			definition_store_frame_view(d, n->frame, i, buf, &v);
+			if (v.tier == TIER_INTERPRETED)
+				kind = (struct node){ .kind = FRAME_JIT,
+						      .flags = NODE_INTERPRETED };
 			w = canvas_put_name(&t->canvas, row + used, col, width * 2 / 3,
 					    tui_frame_style(&kind, SHADES), v.name);
 			if (definition_store_line_text(d, &v, line) > 0)

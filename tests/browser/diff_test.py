@@ -142,7 +142,7 @@ class Tests(Used):
             light, dark = f.read().split("@media (prefers-color-scheme: dark)")
         with open("formats/render/assets/page/labels.js", encoding="utf-8") as f:
             kinds = re.findall(r'text: "[^"]*",\s*light: "([^"]*)",\s*dark: "([^"]*)"', f.read())
-        for letter, (of_light, of_dark) in zip("uikjbsrlqe", kinds):
+        for letter, (of_light, of_dark) in zip("uikjbsrlqen", kinds):
             for css, seen in (light, of_light), (dark, of_dark):
                 wanted = re.findall(r"\.%s\d\{fill:#(\w+)\}" % letter, css)
                 self.equal(f"shades of {letter}", list(dict.fromkeys(seen.split())), wanted)

@@ -363,13 +363,13 @@ class Tests(used.Used):
         for scheme in ("light", "dark"):
             self.page.media(prefers_color_scheme=scheme)
             self.open("one")
-            fills = self.page.js("""(() => { const e = box("main"), r = []; for (const f of "uikjbs")
+            fills = self.page.js("""(() => { const e = box("main"), r = []; for (const f of "uikjnbs")
                 for (let n = 0; n < 8; n++) { e.setAttribute("class", "f " + f + n);
                 r.push([getComputedStyle(e.children[1]).fill, getComputedStyle(e.children[2]).fill]) } return r })()""")
-            self.equal(f"no shade is missing, {scheme}", len({f for f, _ in fills}), 48)
+            self.equal(f"no shade is missing, {scheme}", len({f for f, _ in fills}), 56)
             worst = min(contrast(rgb(a), rgb(b)) for a, b in fills)
             self.check(f"all shades can be read on, {scheme}", worst >= 4.5, worst)
-            families = {f: [rgb(c) for c, _ in fills[8 * i:8 * i + 8]] for i, f in enumerate("uikjbs")}
+            families = {f: [rgb(c) for c, _ in fills[8 * i:8 * i + 8]] for i, f in enumerate("uikjnbs")}
             for vision in colours.VISIONS:
                 worst = colours.nearest(families, vision)
                 self.check(f"families can be told apart, {scheme}, {vision}", worst[0] >= 9, worst)

@@ -82,7 +82,7 @@ if [ -n "$python" ]; then
 	END
 	sample -F 499 -o python.pbz -- "$python" -X perf "$T/hot.py" >ready
 	remove_files
-	check "python: name and file" said python.pbz "any_of('hot', file='$T/hot.py', kind='jit', tiers='interpreted')"
+	check "python: name and file" said python.pbz "any_of('hot', file='$T/hot.py', kind='interpreted', tiers='interpreted')"
 	check "python: the module" said python.pbz "any_of('<module>', file='$T/hot.py')"
 else
 	skip_part "no Python 3.12 with -X perf"

@@ -76,7 +76,7 @@ static struct render_opts marked(const char *marks)
 static void marks_what_is_asked_for(void **state)
 {
 	const struct render_opts none = marked("none"), jit = marked("jit"), all = marked("all"),
-				 two = marked("kernel,jit");
+				 two = marked("kernel,jit"), run = marked("interpreted");
 
 	(void)state;
 	CHECK(&plain, "main;js;f_[i];read_[k] 1\n", "main;js_[j];f_[i];read_[k] 1");
@@ -84,6 +84,9 @@ static void marks_what_is_asked_for(void **state)
 	CHECK(&jit, "main;js_[j];f;read 1\n", "main;js_[j];f_[i];read_[k] 1");
 	CHECK(&all, "main;js_[j];f_[i];read_[k] 1\n", "main;js_[j];f_[i];read_[k] 1");
 	CHECK(&two, "main;js_[j];f;read_[k] 1\n", "main;js_[j];f_[i];read_[k] 1");
+	CHECK(&run, "main;js;py_[0] 1\n", "main;js_[j];py_[n] 1");
+	CHECK(&all, "main;js_[j];py_[0] 1\n", "main;js_[j];py_[n] 1");
+	CHECK(&jit, "main;js_[j];py 1\n", "main;js_[j];py_[n] 1");
 }
 
 static void unknown_marks_are_refused(void **state)

@@ -320,6 +320,31 @@ static void loops_are_left_out(void **state)
 	assert_int_equal(definition_store_node_row(t, 3)->frame, 3);
 }
 
+static void frames_of_runtimes_tell_their_kind(void **state)
+{
+	(void)state;
+	ADD(FRAME, frame, { .id = 1, .kind = FRAME_JIT, .flags = FRAME_RUNTIME });
+	ADD(FRAME, frame, { .id = 2, .kind = FRAME_JIT, .flags = FRAME_RUNTIME | FRAME_COMPILED });
+	ADD(FRAME, frame, { .id = 3, .kind = FRAME_JIT, .flags = FRAME_RUNTIME | FRAME_INLINED });
+	ADD(FRAME, frame, { .id = 4, .kind = FRAME_JIT });
+	assert_int_equal(view(1, 0).tier, TIER_INTERPRETED);
+	assert_int_equal(view(2, 0).tier, TIER_COMPILED);
+	assert_false(view(2, 0).inlined);
+	assert_int_equal(view(3, 0).tier, TIER_COMPILED);
+	assert_true(view(3, 0).inlined);
+	assert_int_equal(view(4, 0).tier, TIER_NONE);
+	/* What its function says counts more. */
+	ADD(STRING, string, { .id = 1, .len = 1, .bytes = "f" });
+	ADD(FUNC, func, { .id = 1, .name = 1, .flags = TIER_OPTIMIZED << FUNC_TIER_SHIFT });
+	ADD(SYMBOL, symbol, { .frame = 2, .lines = &(struct rec_line){ .func = 1 }, .nr_lines = 1 });
+	assert_int_equal(view(2, 0).tier, TIER_OPTIMIZED);
+	assert_string_equal(frame_kind_name(FRAME_JIT, TIER_INTERPRETED), "interpreted");
+	assert_string_equal(frame_kind_name(FRAME_JIT, TIER_OPTIMIZED), "jit");
+	assert_string_equal(frame_kind_name(FRAME_SYNTHETIC, TIER_INTERPRETED), "interpreted");
+	assert_string_equal(frame_kind_name(FRAME_SYNTHETIC, TIER_NONE), "synthetic");
+	assert_string_equal(frame_kind_name(FRAME_KERNEL, TIER_INTERPRETED), "kernel");
+}
+
 static void loops_stay_if_nothing_is_said(void **state)
 {
 	(void)state;
@@ -352,6 +377,7 @@ int main(void)
 		TEST(symbols_of_missing_things), TEST(the_first_definition_counts),
 		TEST(lines_in_other_files), TEST(impossible_ids_are_refused), TEST(strings_are_octets),
 		TEST(loops_are_left_out), TEST(loops_stay_if_nothing_is_said),
+		TEST(frames_of_runtimes_tell_their_kind),
 		TEST(interpreted_frames_are_left_out),
 	};
 

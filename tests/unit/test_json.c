@@ -86,14 +86,14 @@ static void tells_what_a_node_is(void **state)
 
 	(void)state;
 	tree_init(&p);
-	n = tree_add(&p, "t_[s];i_[i];j_[j];b_[b];u_[g] @dir/x.c:12 1");
+	n = tree_add(&p, "t_[s];i_[i];j_[j];n_[n];b_[b];u_[g] @dir/x.c:12 1");
 	p.nodes[n].binary = tree_name(&p, "/bin/app", 8);
 	p.nodes[n].flags |= NODE_INTERPRETED | NODE_OPTIMIZED;
 	got = render(&p, &plain);
 	PYTHON("k=[]\nassert 'tiers' not in j\n"
 	       "while 'children' in j:\n"
 	       "  j=j['children'][0]; k.append((j['name'],j['kind'],j.get('libtype')))\n"
-	       "assert k==[('t','synthetic',None),('i','user','inlined'),('j','jit','jit'),('b','bpf','kernel'),"
+	       "assert k==[('t','synthetic',None),('i','user','inlined'),('j','jit','jit'),('n','interpreted','jit'),('b','bpf','kernel'),"
 	       "('u','user','user')],k\n"
 	       "assert (j['file'],j['line'],j['binary'],j['guessed'])==('dir/x.c',12,'/bin/app',True)\n"
 	       "assert j['tiers']==['interpreted','optimized'],j", got);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "src/capture/session/shadow_names.h"
+#include "src/model/record.h"
 
 static void name_first(void **state)
 {
@@ -49,6 +50,25 @@ static void frame_first(void **state)
 	shadow_names_free(n);
 }
 
+static void interpreters_are_known_by_their_files(void **state)
+{
+	static const struct {
+		const char *file;
+		uint8_t lang;
+	} cases[] = {
+		{ "/a/b.py", LANG_PYTHON }, { "x.rb", LANG_RUBY }, { "i.php", LANG_PHP },
+		{ "s.js", LANG_JAVASCRIPT }, { "main.c", LANG_UNKNOWN }, { "", LANG_UNKNOWN },
+		{ "py", LANG_UNKNOWN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct shadow_name name = { "f", cases[i].file, 1 };
+
+		assert_int_equal(shadow_name_lang(&name), cases[i].lang);
+	}
+}
+
 static void many(void **state)
 {
 	struct shadow_names *n;
@@ -76,6 +96,7 @@ int main(void)
 		cmocka_unit_test(name_first),
 		cmocka_unit_test(frame_first),
 		cmocka_unit_test(many),
+		cmocka_unit_test(interpreters_are_known_by_their_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

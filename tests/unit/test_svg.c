@@ -115,19 +115,19 @@ static void says_what_a_box_is(void **state)
 
 static void tells_kinds_apart(void **state)
 {
-	static const char *const names[] = { "u_[u]", "i_[i]", "k_[k]", "j_[j]", "b_[b]", "s_[s]" };
+	static const char *const names[] = { "u_[u]", "i_[i]", "k_[k]", "j_[j]", "b_[b]", "s_[s]", "n_[n]" };
 	struct shot *s = *state;
 	char line[32], class[32];
 	const char *svg;
 
-	for (size_t i = 0; i < 6; i++) {
+	for (size_t i = 0; i < 7; i++) {
 		snprintf(line, sizeof(line), "%s 1", names[i]);
 		tree_add(&s->p, line);
 	}
 	tree_add(&s->p, "k_[k]_[g] 1");
 	s->p.nodes[tree_add(&s->p, "t_[j] 1")].flags |= NODE_BASELINE | NODE_BUILTIN;
 	svg = render(s);
-	for (size_t i = 0; i < 6; i++) {
+	for (size_t i = 0; i < 7; i++) {
 		const char *title, *g;
 
 		snprintf(line, sizeof(line), "<title>%c\n", names[i][0]);
@@ -143,6 +143,7 @@ static void tells_kinds_apart(void **state)
 	assert_has(svg, "slanted: guessed");
 	assert_has(svg, "kernel, guessed caller");
 	assert_has(svg, "JIT code, baseline, builtin");
+	assert_has(svg, "\ninterpreted</title>");
 }
 
 static void legend_names_only_what_is_there(void **state)

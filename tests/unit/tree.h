@@ -88,10 +88,10 @@ static inline void tree_weigh(struct profile *p, uint32_t n, uint64_t self)
 
 static inline void tree_mark(struct node *nd, char kind)
 {
-	nd->kind = kind == 'k' ? FRAME_KERNEL : kind == 'j' ? FRAME_JIT : kind == 'b' ? FRAME_BPF :
+	nd->kind = kind == 'k' ? FRAME_KERNEL : kind == 'j' || kind == 'n' ? FRAME_JIT : kind == 'b' ? FRAME_BPF :
 		kind == 's' ? FRAME_SYNTHETIC : nd->kind;
 	nd->flags |= kind == 'i' ? NODE_INLINED : kind == 'g' ? NODE_GUESSED :
-		kind == 's' ? NODE_SYNTHETIC : 0;
+		kind == 's' ? NODE_SYNTHETIC : kind == 'n' ? NODE_INTERPRETED : 0;
 }
 
 static inline uint32_t tree_frame(struct profile *p, uint32_t parent, const char *s, size_t len)

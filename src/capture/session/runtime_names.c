@@ -25,6 +25,7 @@
 /* A frame that waits for its name. */
 struct waiting {
 	uint32_t frame, instruction;
+	uint8_t kind;			/* enum runtime_frame_kind */
 };
 
 /* A code object. The job touches only what is above .waiting. */
@@ -246,6 +247,18 @@ static uint64_t place_of(uint32_t id)
 	return (uint64_t)(id + 1) << 32;
 }
 
+static uint8_t kind_of(const uint64_t words[2])
+{
+	return words[0] >> UNWIND_RUNTIME_KIND_SHIFT & UNWIND_RUNTIME_KINDS;
+}
+
+static uint8_t flags_of_kind(uint8_t kind)
+{
+	return kind == RUNTIME_FRAME_COMPILED  ? FRAME_COMPILED
+	       : kind == RUNTIME_FRAME_INLINED ? FRAME_INLINED
+					       : 0;
+}
+
 bool runtime_names_frame(struct runtime_names *n, const struct process *p, const uint64_t words[2],
 			 struct stack_frame *f)
 {
@@ -253,7 +266,8 @@ bool runtime_names_frame(struct runtime_names *n, const struct process *p, const
 
 	if (id == IX_NONE)
 		return false;
-	*f = (struct stack_frame){ .kind = FRAME_JIT, .flags = FRAME_RUNTIME,
+	*f = (struct stack_frame){ .kind = FRAME_JIT,
+				   .flags = FRAME_RUNTIME | flags_of_kind(kind_of(words)),
 				   .binary = binary_of(n, n->codes[id]->image),
 				   .addr = place_of(id) | (uint32_t)words[1] };
 	return f->binary;
@@ -285,27 +299,34 @@ int runtime_names_request(struct runtime_names *n, const struct process *p, uint
 	w = array_push(&c->waiting, &c->nr_waiting, &c->cap_waiting);
 	if (!w)
 		return -ENOMEM;
-	*w = (struct waiting){ cookie, (uint32_t)words[1] };
+	*w = (struct waiting){ cookie, (uint32_t)words[1], kind_of(words) };
 	list(c);
 	return is_new ? ask(n, c) : 0;
 }
 
 /* ---- names ---- */
 
+/* What a frame's kind tells of how its function is run, for runtimes that do not say it. */
+static uint8_t tier_of(uint8_t kind)
+{
+	return kind == RUNTIME_FRAME_INTERPRETED ? TIER_INTERPRETED : TIER_COMPILED;
+}
+
 /* The functions at an instruction, for the trace. Their number, or -ESTALE. */
-static int lines_of(const struct code *c, uint32_t instruction, struct symbol_line *to)
+static int lines_of(const struct code *c, const struct waiting *w, struct symbol_line *to)
 {
 	struct runtime_line lines[RUNTIME_MAX_LINES];
-	int nr = runtime_code_lines(c->code, instruction, lines, RUNTIME_MAX_LINES);
+	int nr = runtime_code_lines(c->code, w->instruction, lines, RUNTIME_MAX_LINES);
 
 	for (int i = 0; i < nr; i++) {
 		const struct runtime_line *l = &lines[i];
+		uint8_t tier = l->tier ? l->tier : tier_of(w->kind);
 
 		to[i] = (struct symbol_line){
 			.name = l->name, .sysname = l->name, .file = l->file, .line = l->line,
 			.decl_file = l->file, .decl_line = l->first_line,
 			.lang = runtime_lang(c->image),
-			.func_flags = (uint8_t)(l->tier << FUNC_TIER_SHIFT),
+			.func_flags = (uint8_t)(tier << FUNC_TIER_SHIFT),
 		};
 	}
 	return nr;
@@ -317,8 +338,8 @@ static int answer(const struct code *c, uint32_t id, const struct waiting *w, in
 	struct symbol_line lines[RUNTIME_MAX_LINES];
 	struct symbol sym = { .status = err ? SYMBOL_GONE : SYMBOL_OK,
 			      .lang = runtime_lang(c->image),
-			      .func_flags = TIER_INTERPRETED << FUNC_TIER_SHIFT };
-	int nr = err ? 0 : lines_of(c, w->instruction, lines);
+			      .func_flags = (uint8_t)(tier_of(w->kind) << FUNC_TIER_SHIFT) };
+	int nr = err ? 0 : lines_of(c, w, lines);
 
 	if (err == -ECANCELED || err == -ETIMEDOUT)
 		sym.status = SYMBOL_LIMITED;

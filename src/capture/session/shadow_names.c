@@ -8,6 +8,7 @@
 #include "src/base/array.h"
 #include "src/base/hash_index.h"
 #include "src/capture/session/session_parts.h"
+#include "src/model/record.h"
 
 #define NAMES_MAX (1u << 20)
 
@@ -24,6 +25,23 @@ struct shadow_names {
 	struct hash_index index;	/* of v, by id */
 	uint64_t waiting;
 };
+
+uint8_t shadow_name_lang(const struct shadow_name *name)
+{
+	static const struct {
+		const char *end;
+		uint8_t lang;
+	} known[] = {
+		{ ".py", LANG_PYTHON }, { ".rb", LANG_RUBY }, { ".php", LANG_PHP },
+		{ ".js", LANG_JAVASCRIPT },
+	};
+	const char *end = strrchr(name->file, '.');
+
+	for (size_t i = 0; end && i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(end, known[i].end))
+			return known[i].lang;
+	return LANG_UNKNOWN;
+}
 
 int shadow_names_new(struct shadow_names **np)
 {

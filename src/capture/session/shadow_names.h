@@ -16,6 +16,9 @@ struct shadow_name {
 	uint32_t line;			/* 0: none */
 };
 
+/* enum func_lang: that of an interpreter which runs files of this name; LANG_UNKNOWN: none. */
+uint8_t shadow_name_lang(const struct shadow_name *name);
+
 int shadow_names_new(struct shadow_names **np);
 void shadow_names_free(struct shadow_names *n);		/* NULL is fine */
 /* 1: a frame has waited for the name, and none does now; 0: it was not waited for; or -ENOMEM. */

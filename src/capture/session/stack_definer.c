@@ -87,6 +87,9 @@ static uint32_t shadow_frame(struct stack_definer *d, uint64_t id, bool again)
 	l.name = l.sysname = name.name;
 	l.file = l.decl_file = *name.file ? name.file : NULL;
 	l.line = l.decl_line = name.line;
+	l.lang = shadow_name_lang(&name);
+	if (l.lang)
+		l.func_flags = TIER_INTERPRETED << FUNC_TIER_SHIFT;
 	line.func = definitions_func(d->deps.defs, &l);
 	line.line = name.line;
 	rec.symbol.lines = &line;

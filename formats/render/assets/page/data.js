@@ -61,7 +61,7 @@ class Reader {
 const ROOT = 0;
 const KERNEL = 1, JIT = 2, BPF = 3, SYNTHETIC = 4;		/* enum frame_kind */
 const LOCK = 3;							/* enum activity */
-const NODE_INLINED = 1, NODE_GUESSED = 2, NODE_SYNTHETIC = 4;
+const NODE_INLINED = 1, NODE_GUESSED = 2, NODE_SYNTHETIC = 4, NODE_INTERPRETED = 8, NODE_TIERS = 248;
 
 function bytesOf(base64)
 {

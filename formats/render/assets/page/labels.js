@@ -3,7 +3,7 @@
  * Colours and names of boxes. A colour says what kind of code it is; the shade depends on the name,
  * so that neighbours differ and a function always looks the same. The kinds differ in lightness and
  * in hue, so that people who see few colours can tell them, too. The colours are those of the
- * picture (assets/flame.css): eight shades of each kind, the last four kinds of differences.
+ * picture (assets/flame.css): eight shades of each kind, four kinds of differences.
  */
 const KINDS = [
 	{ key: "user", text: "user",
@@ -36,6 +36,9 @@ const KINDS = [
 	{ key: "few", text: "not tested, or too few samples",
 	  light: "e9eaec eaebed ebecee ecedef edeef0 eeeff1 eff0f2 f0f1f3",
 	  dark: "292c32 2a2d33 2b2e34 2c2f35 2d3036 2e3137 2f3238 303339" },
+	{ key: "interpreted", text: "interpreted",
+	  light: "a38999 a1899f a28b9c a489a0 a889a0 a68b9b a68591 94889c",
+	  dark: "5e6173 636070 596376 67697b 636a7d 58677b 626577 646179" },
 ];
 const SHADES = 8;
 
@@ -68,13 +71,15 @@ function hashOf(s)
 }
 
 /* By enum frame_kind; 0: user code, inlined or not. */
-const KIND_OF_FRAME = [0, 2, 3, 4, 5];
+const KIND_OF_FRAME = [0, 2, 3, 4, 5], INTERPRETED = 10;
 
 /* The index of KINDS, of a frame's kind and the flags of its node. */
 function kindIndex(kind, flags)
 {
 	if (flags & NODE_SYNTHETIC)
 		return 5;
+	if (kind === JIT && (flags & NODE_TIERS) === NODE_INTERPRETED)
+		return INTERPRETED;
 	return KIND_OF_FRAME[kind] || (flags & NODE_INLINED ? 1 : 0);
 }
 
