@@ -41,6 +41,7 @@ static const struct check checks[] = {
 	{ "kprobes", look_kprobes },
 	{ "time off the CPU", look_off_cpu },
 	{ "sandbox of parsers", look_sandbox },
+	{ "interpreters", look_interpreters },
 };
 
 struct doctor_args {

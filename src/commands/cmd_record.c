@@ -43,17 +43,23 @@ static int list_events(void)
 static int show_places(const struct record_args *args, int argc, char **argv)
 {
 	const struct probe_list *probes = &args->capture.events.probes;
+	const struct usdt_stack_list *stacks = &args->capture.usdt_stacks;
 	struct uprobe_scope scope = { .pids = &args->pids,
 				      .command = args->command < argc ? argv[args->command]
 								      : NULL };
 	int err = 0;
 
-	if (!probes->nr) {
+	if (!probes->nr && !stacks->nr) {
 		fail_why(-EINVAL, "--dry-run of what? Try: probee sample --dry-run -e u:malloc");
 		return EXIT_USAGE;
 	}
 	for (size_t i = 0; i < probes->nr && !err; i++)
 		err = probe_places_show(&probes->v[i]->spec, &scope);
+	for (size_t i = 0; i < stacks->nr && !err; i++) {
+		err = probe_places_show(&stacks->v[i]->entry.spec, &scope);
+		if (!err)
+			err = probe_places_show(&stacks->v[i]->returns.spec, &scope);
+	}
 	return err == -EINVAL ? EXIT_USAGE : err ? exit_code_of(err) : EXIT_OK;
 }
 

@@ -46,6 +46,7 @@ void look_pid_namespace(struct finding *f);
 void look_kprobes(struct finding *f);
 void look_jit(struct finding *f);
 void look_sandbox(struct finding *f);
+void look_interpreters(struct finding *f);
 
 /* doctor_bpf.c: what bpf(2) and perf_event_open(2) answer. */
 void look_btf(struct finding *f);

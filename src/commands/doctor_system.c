@@ -20,7 +20,10 @@
 #include "src/rights/capabilities.h"
 #include "src/rights/recording_rights.h"
 #include "src/rights/sandbox.h"
+#include "src/runtimes/runtime.h"
 #include "src/symbolize/kernel_hidden.h"
+
+#include ARCH_HEADER
 
 void first_line(const char *path, char *buf, unsigned size)
 {
@@ -41,6 +44,21 @@ void remedy_setcap(struct finding *f, const char *caps)
 	exe[n > 0 ? n : 0] = 0;
 	remedy(f, "run it as root, or, for a group of its own (README.md): sudo setcap %s=ep %s",
 	       caps, n > 0 ? exe : "probee");
+}
+
+/* Not a property of this machine but for its architecture. */
+void look_interpreters(struct finding *f)
+{
+	char text[RUNTIME_KNOWN_BYTES];
+
+	runtime_known(text);
+	if (ARCH_HAS_THREAD_POINTER) {
+		found(f, FOUND_OK, "functions of %s are shown", text);
+		return;
+	}
+	found(f, FOUND_WARN, "functions of %s are shown on x86-64 only", text);
+	remedy(f, "probes of the interpreter where it has some (--usdt-stack), or a map of its code "
+	       "(README.md)");
 }
 
 void look_kernel(struct finding *f)

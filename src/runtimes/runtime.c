@@ -184,13 +184,14 @@ static const struct runtime_kind_row {
 	int (*waits)(const struct runtime_image *image, uint64_t bias,
 		     const struct target_memory *m, struct runtime_wait_hints *hints,
 		     struct runtime_wait *waits, size_t nr);		/* NULL: not known */
+	const char *versions;	/* that are known, for people; each is tested */
 } kinds[RUNTIME_KINDS] = {
 	[RUNTIME_CPYTHON] = {
 		.name = "python", .lang = LANG_PYTHON, .find = python_find,
 		.is_sound = python_is_sound, .variant = python_variant,
 		.program = python_program_of, .constants = python_constants,
 		.shorten = python_shorten, .code_read = python_code_of,
-		.code_line = python_code_line,
+		.code_line = python_code_line, .versions = "3.8 to 3.14",
 	},
 	[RUNTIME_HOTSPOT] = {
 		.name = "java", .lang = LANG_JAVA, .find = hotspot_find,
@@ -198,6 +199,7 @@ static const struct runtime_kind_row {
 		.constants = hotspot_constants, .attach = hotspot_attach,
 		.code_read = hotspot_code_read, .code_lines = hotspot_code_lines,
 		.code_free = hotspot_code_free, .waits = hotspot_waits_of,
+		.versions = "11, 17, 21, 25",
 	},
 	[RUNTIME_V8] = {
 		.name = "v8", .lang = LANG_JAVASCRIPT, .owns_code = true, .find = v8_find,
@@ -205,6 +207,7 @@ static const struct runtime_kind_row {
 		.constants = v8_constants, .constants_again = v8_constants_again,
 		.code_read = v8_code_of, .code_read_kept = v8_code_read_kept,
 		.code_line = v8_code_line, .code_lines = v8_code_lines,
+		.versions = "10.2 to 13.6 (node 18, 20, 22, 24)",
 	},
 };
 
@@ -253,6 +256,18 @@ void runtime_title(const struct runtime_image *image, char title[RUNTIME_TITLE_B
 		n += snprintf(title + n, RUNTIME_TITLE_BYTES - n, ".%u", v >> 8 & 0xff);
 	if (k->variant)
 		snprintf(title + n, RUNTIME_TITLE_BYTES - n, "%s", k->variant(image));
+}
+
+void runtime_known(char text[RUNTIME_KNOWN_BYTES])
+{
+	size_t len = 0;
+
+	*text = 0;
+	for (int i = RUNTIME_NONE + 1; i < RUNTIME_KINDS; i++)
+		if (len < RUNTIME_KNOWN_BYTES)
+			len += (size_t)snprintf(text + len, RUNTIME_KNOWN_BYTES - len, "%s%s %s",
+						len ? ", " : "", kinds[i].name,
+						kinds[i].versions ? kinds[i].versions : "");
 }
 
 int runtime_program(const struct runtime_image *image, struct frame_program *out)

@@ -19,6 +19,7 @@ esac
 silent
 well_formed
 prints 'kernel: '"$(uname -r)"
+prints 'interpreters: functions of python 3.8 to 3.14'
 able=$rc
 
 run probee doctor -q

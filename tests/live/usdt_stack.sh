@@ -22,6 +22,10 @@ paths() {
 		"$LIVE/usdt_stack.py" "$@" 2>>"$T/err")
 }
 
+# --dry-run says where the probes of shadow stacks would be put, and puts none.
+"$PROBEE" sample --dry-run --usdt-stack "usdt:$USDT:$SPEC" -- "$USDT" >places 2>"$T/err"
+check "--dry-run: the places of entries and returns" equal "$(grep -c 'fixture:function__\(entry\|return\) .*0x' places)" 2
+
 # Stacks that were unwound in user space have no shadow frames; that is counted.
 timeout -k 5 60 "$PROBEE" sample -v -F 499 --usdt-stack "usdt:$USDT:$SPEC" -o tree.pbz -- "$USDT" stack 4 2>"$T/err"
 check "exit status" equal $? 0

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "src/runtimes/python_layout.h"
+#include "src/runtimes/runtime.h"
 
 static void rows_are_sound(void **state)
 {
@@ -55,6 +56,16 @@ static void told_offsets_are_taken(void **state)
 	assert_int_equal(l.code_bytes, 384);
 }
 
+/* What `probee doctor` says: the versions that the other tests here are of. */
+static void what_is_said_to_be_known_is(void **state)
+{
+	char text[RUNTIME_KNOWN_BYTES];
+
+	(void)state;
+	runtime_known(text);
+	assert_non_null(strstr(text, "python 3.8 to 3.14"));
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
 	uint64_t v[PYTHON_OFFSETS_BYTES / 8];
@@ -84,6 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_sound), cmocka_unit_test(told_offsets_are_taken),
+		cmocka_unit_test(what_is_said_to_be_known_is),
 		cmocka_unit_test(what_cannot_be_is_refused),
 	};
 
