@@ -81,12 +81,14 @@ struct gather;
 int frame_turn_nofault(struct gather *g);
 static __always_inline void frame_turn_on(void *env, struct unwinder *w, uint64_t *frames);
 int select_runtime(struct unwinder *w, uint32_t owns_code);
+int is_loop(struct unwinder *w, uint64_t pc);
 uint64_t prologue_mask(uint64_t code, uint64_t next);
 #define UNWIND_GUESS_ON guess_on
 #define UNWIND_RUNTIMES
 #define UNWIND_MAY_RUN knobs.runtimes
 #define FRAME_TURN(env, w, frames) frame_turn_on(env, w, frames)
 #define FRAME_SELECT(env, w, owns_code) select_runtime(w, owns_code)
+#define FRAME_IS_LOOP(env, w, frames, pc) is_loop(w, pc)
 #define UNWIND_LOOK_UP(env, w, pc) look_up_mapping(w, pc)
 #define UNWIND_SEARCH_PAGE(env, w, page, key) search_page(w, page, key)
 #define UNWIND_PROLOGUE_MASK prologue_mask
@@ -180,6 +182,11 @@ __noinline uint32_t search_page(struct unwinder *w, uint32_t page, uint32_t key)
 __noinline int select_runtime(struct unwinder *w, uint32_t owns_code)
 {
 	return w ? frame_select(0, w, owns_code) : 0;
+}
+
+__noinline int is_loop(struct unwinder *w, uint64_t pc)
+{
+	return w ? frame_is_loop(0, w, pc) : 0;
 }
 
 __noinline uint64_t prologue_mask(uint64_t code, uint64_t next)

@@ -195,11 +195,20 @@ struct unwind_runtime {
 	uint64_t lo, bytes;	/* addresses of its loop, or of its code in the file */
 };
 
-/* The runtimes of a process, by tgid. Replaced as a whole. */
+#define PROGRAM_LOOPS 8
+
+/*
+ * The runtimes of a process, by tgid. Replaced as a whole. loops: parts of their loops, the largest
+ * ones, for walks by frame pointers, which see no rule that says so; bytes 0: no more.
+ */
 struct unwind_runtimes {
 	struct unwind_runtime slots[PROGRAM_SLOTS];
+	struct {
+		uint64_t lo, bytes;
+	} loops[PROGRAM_LOOPS];
 };
 
 _Static_assert(sizeof(struct frame_op) == 16, "operation layout");
 _Static_assert(sizeof(struct frame_program) == 8 + 16 * PROGRAM_MAX_OPS, "program layout");
-_Static_assert(sizeof(struct unwind_runtimes) == 216 * PROGRAM_SLOTS, "runtimes layout");
+_Static_assert(sizeof(struct unwind_runtimes) == 216 * PROGRAM_SLOTS + 16 * PROGRAM_LOOPS,
+	       "runtimes layout");

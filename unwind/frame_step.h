@@ -24,7 +24,8 @@
  * Where the compiler cannot know it, but the verifier does, it need not look at them then.
  *
  * Without UNWIND_RUNTIMES it may define UNWIND_KNOWN_FRAMES(env, w, frames), which puts the loop's
- * frames behind its native one (frame_put()) and answers 0, or 1: they are not known.
+ * frames behind its native one (frame_put()) and answers 0, or 1: they are not known; and
+ * FRAME_IS_LOOP(env, w, frames, pc): whether some are known, for walks by frame pointers.
  */
 #pragma once
 
@@ -45,6 +46,11 @@ UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed);
 #ifndef FRAME_SELECT
 #define FRAME_SELECT frame_select
 #endif
+#if !defined(FRAME_IS_LOOP) && defined(UNWIND_RUNTIMES)
+#define FRAME_IS_LOOP(env, w, frames, pc) frame_is_loop(env, w, pc)
+#elif !defined(FRAME_IS_LOOP)
+#define FRAME_IS_LOOP(env, w, frames, pc) 0
+#endif
 
 /* Called once for each stack. */
 UNWIND_INLINE void frame_run_init(struct unwinder *w)
@@ -56,6 +62,7 @@ UNWIND_INLINE void frame_run_init(struct unwinder *w)
 	w->run.slot = PROGRAM_SLOTS;
 	w->run.is_only = 0;
 	w->run.begun = 0;
+	w->run.no_loops = 0;
 	w->record_addr = 1;
 }
 
@@ -116,6 +123,21 @@ UNWIND_INLINE void frame_begin(struct unwinder *w, uint64_t low, uint64_t pc)
 }
 
 #ifdef UNWIND_RUNTIMES
+
+/* For walks by frame pointers: whether pc is in the loop of a runtime of the process. */
+UNWIND_INLINE int frame_is_loop(void *env, struct unwinder *w, uint64_t pc)
+{
+	const struct unwind_runtimes *all;
+	int found = 0;
+
+	if (w->run.no_loops)
+		return 0;
+	all = unwind_runtimes_of(env, w->tgid);
+	w->run.no_loops = !all;
+	for (int i = 0; all && i < PROGRAM_LOOPS; i++)
+		found |= pc - all->loops[i].lo < all->loops[i].bytes;
+	return found;
+}
 
 /* Puts away what the program has that ran last. */
 UNWIND_INLINE void frame_keep(struct unwinder *w)

@@ -327,3 +327,35 @@ UNWIND_INLINE int unwind_begin_generated(struct unwinder *w, const struct unwind
 	w->fp_off = UNWIND_ANEW(r->fp_off);
 	return 0;
 }
+
+/* A step by the frame pointer, in code without unwind information or with --unwind fp. */
+UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w, uint64_t *frames)
+{
+	const uint32_t code = w->guess_end;
+	uint64_t low = w->sp, pc = w->exact ? w->pc : w->pc - 1;
+
+	(void)frames;
+	w->guess = GUESS_NOTHING;
+	w->guess_end = w->mode & UNWIND_BY_TABLES ? unwind_step_fp(env, w, code, 1)
+						  : unwind_step_fp(env, w, code, 0);
+	if (!w->guess_end && !(w->mode & UNWIND_BY_TABLES) && w->run.state < RUN_OVER &&
+	    FRAME_IS_LOOP(env, w, frames, pc))
+		frame_begin(w, low, pc);
+	if (!w->guess_end)
+		return 0;
+	/*
+	 * The FDE of clone()'s code ends before the system call; in a new thread the stack is still
+	 * empty.
+	 */
+	if (w->exact && w->guess_end == UNWIND_NO_FDE && arch_is_new_task(w->regs))
+		w->guess_end = UNWIND_ROOT_GUESS;
+	/* In code made at run time the frame pointer may hold anything, even 0. */
+	if (code != UNWIND_JIT || (w->guess_end != UNWIND_JIT && w->guess_end != UNWIND_ROOT_GUESS))
+		return UNWIND_END(w, w->guess_end);
+	w->guess_end = UNWIND_JIT;
+	w->guess = GUESS_STACK;
+	w->scan_at = w->sp;
+	w->scan_prev = 0;
+	w->scan_left = UNWIND_SEARCH_GAP;
+	return 0;
+}

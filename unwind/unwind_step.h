@@ -74,6 +74,7 @@ struct frame_run {
 	uint32_t slot;			/* of its runtime; PROGRAM_SLOTS: none */
 	uint32_t is_only;		/* the process has no other runtime */
 	uint32_t begun;			/* a bit for each slot whose program was begun */
+	uint32_t no_loops;		/* the process has no runtime */
 	uint64_t low;			/* RUN_LOOP: stack pointer of the loop's frame */
 	uint64_t pc;			/* RUN_LOOP, RUN_HERE: the instruction there */
 	uint64_t hop;			/* OP_SEGMAP: where it looks again; 0: at its operand */
@@ -444,33 +445,6 @@ UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct u
 	return 0;
 }
 
-/* A step by the frame pointer, in code without unwind information or with --unwind fp. */
-UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w)
-{
-	const uint32_t code = w->guess_end;
-
-	w->guess = GUESS_NOTHING;
-	w->guess_end = w->mode & UNWIND_BY_TABLES ? unwind_step_fp(env, w, code, 1)
-						  : unwind_step_fp(env, w, code, 0);
-	if (!w->guess_end)
-		return 0;
-	/*
-	 * The FDE of clone()'s code ends before the system call; in a new thread the stack is still
-	 * empty.
-	 */
-	if (w->exact && w->guess_end == UNWIND_NO_FDE && arch_is_new_task(w->regs))
-		w->guess_end = UNWIND_ROOT_GUESS;
-	/* In code made at run time the frame pointer may hold anything, even 0. */
-	if (code != UNWIND_JIT || (w->guess_end != UNWIND_JIT && w->guess_end != UNWIND_ROOT_GUESS))
-		return UNWIND_END(w, w->guess_end);
-	w->guess_end = UNWIND_JIT;
-	w->guess = GUESS_STACK;
-	w->scan_at = w->sp;
-	w->scan_prev = 0;
-	w->scan_left = UNWIND_SEARCH_GAP;
-	return 0;
-}
-
 #define UNWIND_AUTO_BITS (UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS)
 
 /*
@@ -592,5 +566,5 @@ UNWIND_INLINE int unwind_step(void *env, struct unwinder *w, uint64_t *frames)
 		return UNWIND_GUESS_ON(env, w);
 	if (w->guess == GUESS_NOTHING && unwind_step_known(env, w, frames))
 		return 1;
-	return w->guess == GUESS_FRAME_POINTER ? unwind_guess_fp(env, w) : 0;
+	return w->guess == GUESS_FRAME_POINTER ? unwind_guess_fp(env, w, frames) : 0;
 }

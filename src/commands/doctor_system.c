@@ -57,8 +57,7 @@ void look_interpreters(struct finding *f)
 		return;
 	}
 	found(f, FOUND_WARN, "functions of %s are shown on x86-64 only", text);
-	remedy(f, "probes of the interpreter where it has some (--usdt-stack), or a map of its code "
-	       "(README.md)");
+	remedy(f, "probes of the interpreter (--usdt-stack), or a map of its code (README.md)");
 }
 
 void look_kernel(struct finding *f)

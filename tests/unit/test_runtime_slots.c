@@ -139,6 +139,34 @@ static void generated_code_has_an_owner(void **state)
 	       at(MAIN + 0x10) | RA);
 }
 
+/* --unwind fp: no rule is looked at, but where the loops are is known. */
+static void frame_pointers_lead_past_loops(void **state)
+{
+	struct world *w = *state;
+
+	w->mode = UNWIND_BY_FRAME_POINTERS;
+	add(w, 0, FIRST, 0x100, 0);
+	add(w, 1, SECOND, 0x200, 0);
+	for (int i = 0; i < 2; i++) {
+		w->runtimes.loops[7 - i].lo = w->runtimes.slots[i].lo;
+		w->runtimes.loops[7 - i].bytes = w->runtimes.slots[i].bytes;
+	}
+	row(w, FIRST, (struct unwind_rule){ .cfa = CFA_NONE });
+	start(w, at(MAIN + 0x20), STACK + 0x80, STACK + 0x100);
+	for (int i = 0; i < 4; i++) {
+		static const uint64_t callers[] = { FIRST, SECOND, FIRST, MAIN };
+
+		poke(w, STACK + 0x100 + 0x40 * i, i < 3 ? STACK + 0x140 + 0x40 * i : 0);
+		poke(w, STACK + 0x108 + 0x40 * i, at(callers[i] + 0x10));
+	}
+	expect(w, UNWIND_FP_END, at(MAIN + 0x20), at(FIRST + 0x10) | GUESS, OF(0, 0x100),
+	       at(SECOND + 0x10) | RA, OF(1, 0x200), at(FIRST + 0x10) | RA, OF(0, 0x101),
+	       at(MAIN + 0x10) | RA);
+	w->runtimes.loops[7].bytes = 0;
+	expect(w, UNWIND_FP_END, at(MAIN + 0x20), at(FIRST + 0x10) | GUESS, at(SECOND + 0x10) | RA,
+	       OF(1, 0x200), at(FIRST + 0x10) | RA, at(MAIN + 0x10) | RA);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, world_teardown)
 
 int main(void)
@@ -146,7 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_goes_on_at_its_loops), TEST(one_ends_the_other_goes_on),
 		TEST(one_fails_the_other_goes_on), TEST(a_loop_without_a_slot_is_native),
-		TEST(generated_code_has_an_owner),
+		TEST(generated_code_has_an_owner), TEST(frame_pointers_lead_past_loops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

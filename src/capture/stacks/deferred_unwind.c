@@ -89,8 +89,27 @@ static int unwind_thread_pointer(void *env, uint64_t *value)
 }
 
 static int copy_known_frames(struct deferred_unwind *l, struct unwinder *w, uint64_t *frames);
+static int has_known_frames(const struct deferred_unwind *l, const struct unwinder *w,
+			    const uint64_t *frames);
 #define UNWIND_KNOWN_FRAMES(env, w, frames) copy_known_frames(env, w, frames)
+#define FRAME_IS_LOOP(env, w, frames, pc) has_known_frames(env, w, frames)
 #include "unwind/unwind_step.h"
+
+/* Whether what came has the frame, too, that was just stored, and a word behind it. */
+static bool is_same_frame(const struct deferred_unwind *l, const struct unwinder *w,
+			  const uint64_t *frames)
+{
+	uint32_t i = w->nr;
+
+	return i && i < l->stack->head->nr_user &&
+	       !((l->stack->user[i - 1] ^ frames[i - 1]) & UNWIND_ADDRESS_MASK);
+}
+
+static int has_known_frames(const struct deferred_unwind *l, const struct unwinder *w,
+			    const uint64_t *frames)
+{
+	return is_same_frame(l, w, frames) && l->stack->user[w->nr] & UNWIND_RUNTIME;
+}
 
 /*
  * Frames of a runtime lie in memory that did not come with the stack, but the kernel's side may
@@ -102,7 +121,7 @@ static int copy_known_frames(struct deferred_unwind *l, struct unwinder *w, uint
 	const uint64_t *known = l->stack->user;
 	uint32_t i = w->nr, nr = l->stack->head->nr_user;
 
-	if (!i || i >= nr || (known[i - 1] ^ frames[i - 1]) & UNWIND_ADDRESS_MASK)
+	if (!is_same_frame(l, w, frames))
 		return 1;
 	for (; i + 1 < nr && known[i] & UNWIND_RUNTIME; i += 2)
 		frame_put(w, frames, known[i], known[i + 1]);

@@ -279,6 +279,27 @@ static void fill_slot(const struct process_runtimes *r, const struct own_runtime
 	rt->bytes = hi > lo ? hi - lo : 0;
 }
 
+/* Takes the place of the smallest part that is known so far, if it is larger. */
+static void add_loop(struct unwind_runtimes *all, uint64_t lo, uint64_t bytes)
+{
+	size_t least = 0;
+
+	for (size_t i = 1; i < PROGRAM_LOOPS; i++)
+		if (all->loops[i].bytes < all->loops[least].bytes)
+			least = i;
+	if (bytes <= all->loops[least].bytes)
+		return;
+	all->loops[least].lo = lo;
+	all->loops[least].bytes = bytes;
+}
+
+static void add_loops(struct unwind_runtimes *all, const struct runtime_image *image,
+		      uint64_t bias)
+{
+	for (uint32_t i = 0; i < image->nr_loops; i++)
+		add_loop(all, image->loops[i].lo + bias, image->loops[i].hi - image->loops[i].lo);
+}
+
 /* ---- runtimes that are attached late ---- */
 
 /* The first one that p has mapped and that is not attached; NULL: none. */
@@ -377,6 +398,7 @@ void process_runtimes_publish(struct process_runtimes *r, const struct process *
 				      runtime_is_attached_late(&r->images[o->image]->image)))
 			continue;
 		fill_slot(r, o, p, &value.slots[i]);
+		add_loops(&value, &r->images[o->image]->image, o->bias);
 		nr++;
 	}
 	if (nr)
