@@ -376,6 +376,7 @@ CAPTURE_SRCS := \
 	src/capture/session/runtime_attacher.c \
 	src/capture/session/runtime_locks.c \
 	src/capture/session/runtime_names.c \
+	src/capture/session/runtime_shift.c \
 	src/capture/session/session_locks.c \
 	src/capture/session/session.c \
 	src/capture/session/session_meta.c \

@@ -91,6 +91,12 @@ static int v8_code_of(const struct runtime_image *image, uint64_t bias,
 	return v8_code_read(image, m, code, cookie, out);
 }
 
+/* Later versions have something on the C stack that tells. */
+static bool python_has_one_each(const struct runtime_image *image)
+{
+	return image->python.minor <= 10;
+}
+
 static const char *python_variant(const struct runtime_image *image)
 {
 	return image->python.is_free_threaded ? " free-threaded" : "";
@@ -185,6 +191,7 @@ static const struct runtime_kind_row {
 		     const struct target_memory *m, struct runtime_wait_hints *hints,
 		     struct runtime_wait *waits, size_t nr);		/* NULL: not known */
 	const char *versions;	/* that are known, for people; each is tested */
+	bool (*has_one_each)(const struct runtime_image *image);	/* NULL: no */
 } kinds[RUNTIME_KINDS] = {
 	[RUNTIME_CPYTHON] = {
 		.name = "python", .lang = LANG_PYTHON, .find = python_find,
@@ -192,6 +199,7 @@ static const struct runtime_kind_row {
 		.program = python_program_of, .constants = python_constants,
 		.shorten = python_shorten, .code_read = python_code_of,
 		.code_line = python_code_line, .versions = "3.8 to 3.14",
+		.has_one_each = python_has_one_each,
 	},
 	[RUNTIME_HOTSPOT] = {
 		.name = "java", .lang = LANG_JAVA, .find = hotspot_find,
@@ -256,6 +264,11 @@ void runtime_title(const struct runtime_image *image, char title[RUNTIME_TITLE_B
 		n += snprintf(title + n, RUNTIME_TITLE_BYTES - n, ".%u", v >> 8 & 0xff);
 	if (k->variant)
 		snprintf(title + n, RUNTIME_TITLE_BYTES - n, "%s", k->variant(image));
+}
+
+bool runtime_has_one_each(const struct runtime_image *image)
+{
+	return kinds[image->kind].has_one_each && kinds[image->kind].has_one_each(image);
 }
 
 void runtime_known(char text[RUNTIME_KNOWN_BYTES])

@@ -87,6 +87,9 @@ bool runtime_owns_code(const struct runtime_image *image);
 #define RUNTIME_TITLE_BYTES 32
 void runtime_title(const struct runtime_image *image, char title[RUNTIME_TITLE_BYTES]);
 
+/* Whether each loop has one frame, and nothing tells which. */
+bool runtime_has_one_each(const struct runtime_image *image);
+
 /* "python 3.8 to 3.14, ruby ...": which versions of which runtimes are known. */
 #define RUNTIME_KNOWN_BYTES 200
 void runtime_known(char text[RUNTIME_KNOWN_BYTES]);

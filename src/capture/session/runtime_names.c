@@ -10,6 +10,7 @@
 #include "src/base/hash_index.h"
 #include "src/base/patience.h"
 #include "src/base/worker.h"
+#include "src/capture/session/runtime_shift.h"
 #include "src/capture/stacks/memory_reader.h"
 #include "src/capture/tables/process_runtimes.h"
 #include "src/model/binary.h"
@@ -271,6 +272,12 @@ bool runtime_names_frame(struct runtime_names *n, const struct process *p, const
 				   .binary = binary_of(n, n->codes[id]->image),
 				   .addr = place_of(id) | (uint32_t)words[1] };
 	return f->binary;
+}
+
+bool runtime_names_shift(struct runtime_names *n, const struct process *p, const uint64_t *words,
+			 size_t nr, uint64_t *out)
+{
+	return n->deps.runtimes && runtime_shift(n->deps.runtimes, p, words, nr, out);
 }
 
 /* Reading begins at once. */

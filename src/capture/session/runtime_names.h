@@ -27,6 +27,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "src/symbolize/symbolizer.h"
@@ -66,6 +67,10 @@ bool runtime_names_frame(struct runtime_names *n, const struct process *p, const
 			 struct stack_frame *f);
 int runtime_names_request(struct runtime_names *n, const struct process *p, uint32_t cookie,
 			  const uint64_t words[2]);
+
+/* The words of a stack that leads to its root: see runtime_shift(). */
+bool runtime_names_shift(struct runtime_names *n, const struct process *p, const uint64_t *words,
+			 size_t nr, uint64_t *out);
 
 /* As jit_names_collect() and jit_names_settle(). */
 int runtime_names_collect(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait);

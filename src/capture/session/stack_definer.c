@@ -402,14 +402,13 @@ static uint64_t meaning_of(const struct stack_definer *d, const struct process *
 }
 
 /* Writes the frames' places among the words, and returns their number. */
-static size_t find_frames(const struct wire_stack *w, size_t nr,
-			  uint16_t places[UNWIND_MAX_FRAMES])
+static size_t find_frames(const uint64_t *words, size_t nr, uint16_t places[UNWIND_MAX_FRAMES])
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		places[n++] = (uint16_t)i;
-		i += !!(w->user[i] & UNWIND_RUNTIME);
+		i += !!(words[i] & UNWIND_RUNTIME);
 	}
 	return n;
 }
@@ -428,11 +427,16 @@ static uint32_t frame_of_word(struct stack_definer *d, struct process *p, const 
 static uint32_t define_user(struct stack_definer *d, struct process *p, const struct wire_stack *w,
 			    size_t nr)
 {
+	uint64_t shifted[UNWIND_MAX_FRAMES];
 	uint16_t places[UNWIND_MAX_FRAMES];
+	const uint64_t *words = w->user;
 	uint32_t node = 0;
 
-	for (size_t i = find_frames(w, nr, places); i-- > 0;) {
-		const uint64_t *word = &w->user[places[i]];
+	if (p && d->deps.runtimes && stack_end_is_root(w->end) && nr == w->head->nr_user &&
+	    runtime_names_shift(d->deps.runtimes, p, words, nr, shifted))
+		words = shifted;
+	for (size_t i = find_frames(words, nr, places); i-- > 0;) {
+		const uint64_t *word = &words[places[i]];
 
 		node = define_node(d, node, frame_of_word(d, p, word, w->head->time_ns));
 	}
