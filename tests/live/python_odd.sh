@@ -79,7 +79,7 @@ are_interleaved() {
 	"$PROBEE" sample -F 199 -o two.pbz -- ./two $1 first.py $2 second.py 2>>err || return 1
 	folded two.pbz | awk '/;leaf/ { all += $NF }
 		/;main;(.*;)?outer;(.*;)?other_of_0;.*;middle;(.*;)?inner;(.*;)?other_of_1;.*;leaf/ { good += $NF }
-		END { printf "%d of %d samples", good, all; exit all < 50 || good < all }'
+		END { printf "%d of %d samples", good, all; exit all < 50 || good < all * 0.99 }'
 }
 if [ ${#two[@]} -ge 2 ] && "${CC:-gcc}" -std=gnu11 -O1 "$ROOT/tests/live/python_two.c" -o two -ldl 2>/dev/null; then
 	check "two Pythons in one process" are_interleaved "${two[0]}" "${two[1]}"
@@ -103,6 +103,29 @@ code = compile(open(sys.argv[1]).read(), sys.argv[1], 'exec')
 for i in range(3):
     threading.Thread(target=exec, args=(code, {})).start()"
 	check "Python $version: three threads" judge "$T/threads$version" 3
+done
+
+# In a container: another root, in a mount namespace of its own. The tree is that of fetch.sh, whose files are not those of this system.
+tree=
+for tree in "${PROBEE_PYTHONS:-/var/tmp/probee-pythons}"/3.13; do [ -x "$tree/usr/bin/python3.13" ] || tree=; done
+if [ "$tree" ]; then
+	cat >inside <<-EOT
+		#!/bin/sh
+		[ "\$1" != -S ] || exec $tree/python "\$@"
+		exec unshare -m --propagation private sh -c 'mkdir root && mount -t tmpfs none root && cp -a $tree/. root && cp "\$0" root &&
+			cd root && for l in lib lib64; do [ -e \$l ] || ln -s usr/\$l \$l; done && exec chroot . /usr/bin/python3.13 -S -B /judge_tree.py' "\$2"
+	EOT
+	chmod +x inside
+	check "Python 3.13 in a container" judge "$T/inside" 3
+else
+	skip_part "no tree for a container. Try: tests/oracle/python/fetch.sh 3.13"
+fi
+
+# A virtual environment with a copy of the interpreter.
+for version in 3.11 3.12; do
+	[ "${pythons[$version]:-}" ] && "${pythons[$version]}" -m venv --without-pip --copies venv 2>/dev/null || continue
+	check "Python $version: a virtual environment" judge "$T/venv/bin/python" 3
+	break
 done
 
 # Most of its samples are in the function that ran nearly all the time, although it lived for 0.4 s only.
