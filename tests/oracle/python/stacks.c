@@ -6,7 +6,7 @@
  * state is looked for in the list of threads, not by its slot. "late": frames are named 50 ms after the thread went on, when code
  * that was made for one call may be gone; frames that are known to be gone then count as equal.
  *
- * Left out, and counted: instants at which the judge fails or does not end. Python 3.13.0's faulthandler crashes where the loop was entered and
+ * Left out, and counted: instants at which the judge fails, crashes (the workload is begun anew then) or does not end. Python 3.13.0's faulthandler crashes where the loop was entered and
  * has no frame yet, and 3.14's gives up at some, with or without a word. Where we cannot walk, the judge is not asked, because it would
  * crash: in 3.12 there may be anything in a few instructions at the beginning of the loop's function.
  */
@@ -32,6 +32,7 @@ static struct {
 	unsigned long samples, equal, frames, loops, no_judge, stale, marks, wrong;
 } count;
 static bool is_late;
+static bool is_judging, has_crashed;	/* the handler runs; it has ended the process */
 static char truth[MAX_TEXT], own[MAX_TEXT];
 
 static void need(bool ok, const char *what)
@@ -80,6 +81,9 @@ static void resume(int how, pid_t tid, int status)
 /* Ends with a word on why there is nothing to wait for any more. */
 static void it_ended(pid_t tid, int status)
 {
+	has_crashed = is_judging && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+	if (has_crashed)
+		return;
 	if (WIFSIGNALED(status))
 		printf("thread %d was killed by %s\n", tid, strsignal(WTERMSIG(status)));
 	else
@@ -109,6 +113,8 @@ static int wait_for_stop(pid_t tid)
 			return status;
 		else
 			resume(PTRACE_CONT, got, status);
+		if (has_crashed)
+			return 0;
 	}
 	return 0;
 }
@@ -132,6 +138,7 @@ static bool go_on_with_signal(pid_t pid, pid_t tid)
 	struct user_regs_struct regs = { 0 };
 	int status;
 
+	is_judging = true;
 	syscall(SYS_tgkill, pid, tid, SIGUSR1);
 	resume(PTRACE_CONT, tid, SIGTRAP | PTRACE_EVENT_STOP << 16);
 	while ((status = wait_for_stop(tid))) {
@@ -142,6 +149,7 @@ static bool go_on_with_signal(pid_t pid, pid_t tid)
 		}
 		resume(PTRACE_SYSCALL, tid, status);
 	}
+	is_judging = false;
 	if (status)
 		resume(PTRACE_CONT, tid, status);
 	return status;
@@ -361,55 +369,79 @@ static void sample(struct target *t, struct frame_replay_input *r, uint64_t slot
 	compare();
 }
 
+/* A workload that runs, with all of its threads traced. */
+struct run {
+	struct target t;
+	struct frame_replay_input in;
+	struct frame_program program;
+	uint64_t slot;			/* of the thread's state */
+	pid_t tids[64];
+	int fd, nr;
+};
+
+static void begin(struct run *r, char **args, bool by_list)
+{
+	struct unwind_runtime rt;
+	pid_t pid = start(args, &r->fd);
+
+	usleep(300000);
+	need(!target_open(&r->t, pid) && r->t.image.is_known, "the runtime");
+	need(!runtime_program(&r->t.image, &r->program), "the program");
+	runtime_constants(&r->t.image, r->t.bias, &rt);
+	need(!runtime_shorten(&r->t.image, r->t.bias, &r->t.memory, &rt), "the slot");
+	r->in = (struct frame_replay_input){ .program = &r->program, .read = target_memory_read, .ctx = &r->t };
+	memcpy(r->in.consts, rt.consts, sizeof(r->in.consts));
+	r->slot = rt.consts[1];
+	if (by_list)
+		r->in.consts[1] = 0;
+	r->nr = threads_of(pid, r->tids, 64);
+	for (int i = 0; i < r->nr; i++)
+		need(!ptrace(PTRACE_SEIZE, r->tids[i], 0, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD), "seize");
+}
+
+static void end(struct run *r)
+{
+	int status;
+
+	kill(r->t.pid, SIGKILL);
+	while (waitpid(-1, &status, __WALL) > 0)
+		;
+	close(r->fd);
+}
+
 int main(int argc, char **argv)
 {
-	static struct frame_program program;
-	static struct frame_replay_input r;
-	static struct target t;
+	static struct run r;
 	char title[RUNTIME_TITLE_BYTES], wrong[64];
-	unsigned long want = argc > 4 ? strtoul(argv[1], NULL, 10) : 0;
+	unsigned long want = argc > 4 ? strtoul(argv[1], NULL, 10) : 0, crashes = 0;
 	char *args[32] = { argv[3], argv[4], argv[2] };
 	bool by_list = argc > 5 && !strcmp(argv[5], "list");
 	bool is_mode = by_list || (argc > 5 && !strcmp(argv[5], "late"));
-	struct unwind_runtime rt;
-	pid_t tids[64], pid;
-	uint64_t slot;
-	int fd, nr, err;
 
-	alarm(100 + (argc > 4 ? strtoul(argv[1], NULL, 10) / 10 : 0));
+	alarm(100 + want / 10);
 	need(argc > 4 && argc < 30, "usage");
 	is_late = is_mode && !by_list;
 	for (int i = 5 + is_mode, n = 3; i < argc; i++)
 		args[n++] = argv[i];
-	pid = start(args, &fd);
-	usleep(300000);
-	need(!target_open(&t, pid) && t.image.is_known, "the runtime");
-	need(!runtime_program(&t.image, &program), "the program");
-	runtime_constants(&t.image, t.bias, &rt);
-	err = runtime_shorten(&t.image, t.bias, &t.memory, &rt);
-	need(!err, "the slot");
-	memcpy(r.consts, rt.consts, sizeof(r.consts));
-	slot = r.consts[1];
-	if (by_list)
-		r.consts[1] = 0;
-	r.program = &program;
-	r.read = target_memory_read;
-	r.ctx = &t;
-	nr = threads_of(pid, tids, 64);
-	for (int i = 0; i < nr; i++)
-		need(!ptrace(PTRACE_SEIZE, tids[i], 0, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD), "seize");
+	begin(&r, args, by_list);
 	srand(1);
 	for (unsigned long i = 0; i < want; i++) {
 		usleep(200 + rand() % 3000);
-		sample(&t, &r, slot, tids[i % (unsigned)nr], fd);
+		sample(&r.t, &r.in, r.slot, r.tids[i % (unsigned)r.nr], r.fd);
+		if (!has_crashed)
+			continue;
+		has_crashed = false;
+		need(++crashes <= 3 + want / 500, "its judge crashes all the time");
+		end(&r);
+		begin(&r, args, by_list);
 	}
-	kill(pid, SIGKILL);
-	runtime_title(&t.image, title);
+	end(&r);
+	runtime_title(&r.t.image, title);
 	snprintf(wrong, sizeof(wrong), ", %lu frames named wrongly", count.wrong);
-	printf("%s: %lu stacks, %lu equal (%.2f %%), %.1f frames and %.1f loops each, %lu marks, %lu frames whose code was gone, %lu left out%s\n",
+	printf("%s: %lu stacks, %lu equal (%.2f %%), %.1f frames and %.1f loops each, %lu marks, %lu frames whose code was gone, %lu left out (%lu crashes of the judge)%s\n",
 	       title, count.samples, count.equal, 100.0 * count.equal / (count.samples + !count.samples),
 	       1.0 * count.frames / want, 1.0 * count.loops / want, count.marks, count.stale, count.no_judge,
-	       is_late ? wrong : "");
+	       crashes, is_late ? wrong : "");
 	/*
 	 * In 3.11 and 3.12 the judge says the frames of an earlier call in a few instructions at the beginning
 	 * of the loop's function, where we say none.
