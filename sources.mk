@@ -197,6 +197,14 @@ CAPTURE_SRCS := \
 	src/runtimes/hotspot_names.c \
 	src/runtimes/hotspot_program.c \
 	src/runtimes/hotspot_locks.c \
+	src/runtimes/perl_find.c \
+	src/runtimes/perl_layout.c \
+	src/runtimes/perl_names.c \
+	src/runtimes/perl_program.c \
+	src/runtimes/php_find.c \
+	src/runtimes/php_layout.c \
+	src/runtimes/php_names.c \
+	src/runtimes/php_program.c \
 	src/runtimes/python_find.c \
 	src/runtimes/python_layout.c \
 	src/runtimes/python_lines.c \

@@ -175,7 +175,7 @@ enum { FUNC_JIT = 1, FUNC_PLT = 2, FUNC_THUNK = 4, FUNC_TIER_SHIFT = 3, FUNC_TIE
 enum func_lang {
 	LANG_UNKNOWN, LANG_C, LANG_CXX, LANG_RUST, LANG_GO, LANG_D, LANG_ADA, LANG_SWIFT,
 	LANG_JAVASCRIPT = 16, LANG_PYTHON, LANG_JAVA, LANG_PHP, LANG_RUBY, LANG_ERLANG, LANG_DOTNET,
-	LANGS
+	LANG_PERL, LANGS
 };
 
 /* How the code of a function that a runtime has named came about. */

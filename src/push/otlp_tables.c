@@ -213,7 +213,7 @@ static const char *frame_type(const struct rec_frame *f, const struct rec_func *
 	static const char *const names[LANGS] = {
 		[LANG_JAVASCRIPT] = "v8js", [LANG_PYTHON] = "cpython", [LANG_JAVA] = "jvm",
 		[LANG_PHP] = "php",	    [LANG_RUBY] = "ruby",      [LANG_ERLANG] = "beam",
-		[LANG_DOTNET] = "dotnet",
+		[LANG_DOTNET] = "dotnet",   [LANG_PERL] = "perl",
 	};
 
 	if (func && func->lang < LANGS && names[func->lang])

@@ -13,6 +13,12 @@
 #include "src/runtimes/hotspot_locks.h"
 #include "src/runtimes/hotspot_names.h"
 #include "src/runtimes/hotspot_program.h"
+#include "src/runtimes/perl_find.h"
+#include "src/runtimes/perl_names.h"
+#include "src/runtimes/perl_program.h"
+#include "src/runtimes/php_find.h"
+#include "src/runtimes/php_names.h"
+#include "src/runtimes/php_program.h"
 #include "src/runtimes/python_find.h"
 #include "src/runtimes/python_names.h"
 #include "src/runtimes/python_program.h"
@@ -155,6 +161,64 @@ static int hotspot_waits_of(const struct runtime_image *image, uint64_t bias,
 		       : -ENOTSUP;
 }
 
+static bool php_is_sound(const struct runtime_image *image)
+{
+	return php_layout_is_sound(&image->php.layout);
+}
+
+static const char *php_variant(const struct runtime_image *image)
+{
+	return image->php.has_threads ? " with threads" : "";
+}
+
+static int php_program_of(const struct runtime_image *image, struct frame_program *out)
+{
+	return php_program(&image->php.layout, out);
+}
+
+static void php_constants(const struct runtime_image *image, uint64_t bias,
+			  struct unwind_runtime *rt)
+{
+	rt->consts[PHP_CONST_CURRENT] = image->state_vaddr + bias + image->php.layout.current;
+}
+
+static int php_code_of(const struct runtime_image *image, uint64_t bias,
+			 const struct target_memory *m, enum runtime_frame_kind kind,
+			 uint64_t code, uint32_t cookie, struct runtime_code **out)
+{
+	(void)kind;
+	return php_code_read(image, bias, m, code, cookie, out);
+}
+
+static bool perl_is_sound(const struct runtime_image *image)
+{
+	return perl_layout_is_sound(&image->perl.layout);
+}
+
+static const char *perl_variant(const struct runtime_image *image)
+{
+	return image->perl.has_globals ? " no threads" : "";
+}
+
+static int perl_program_of(const struct runtime_image *image, struct frame_program *out)
+{
+	return perl_program(&image->perl.layout, out);
+}
+
+static void perl_constants(const struct runtime_image *image, uint64_t bias,
+			   struct unwind_runtime *rt)
+{
+	rt->consts[PERL_CONST_KEY] = image->state_vaddr + bias;
+}
+
+static int perl_code_of(const struct runtime_image *image, uint64_t bias,
+			 const struct target_memory *m, enum runtime_frame_kind kind,
+			 uint64_t code, uint32_t cookie, struct runtime_code **out)
+{
+	(void)kind;
+	return perl_code_read(image, bias, m, code, cookie, out);
+}
+
 /*
  * What a kind of runtime adds to the functions of runtime.h of the same name. All but find are
  * called for images of that kind only, and all but find and variant for those of a known version.
@@ -216,6 +280,18 @@ static const struct runtime_kind_row {
 		.code_read = v8_code_of, .code_read_kept = v8_code_read_kept,
 		.code_line = v8_code_line, .code_lines = v8_code_lines,
 		.versions = "10.2 to 13.6 (node 18, 20, 22, 24)",
+	},
+	[RUNTIME_PERL] = {
+		.name = "perl", .lang = LANG_PERL, .find = perl_find, .is_sound = perl_is_sound,
+		.variant = perl_variant, .program = perl_program_of, .constants = perl_constants,
+		.code_read = perl_code_of, .code_line = perl_code_line,
+		.versions = "5.32 to 5.40 (with ithreads)",
+	},
+	[RUNTIME_PHP] = {
+		.name = "php", .lang = LANG_PHP, .find = php_find, .is_sound = php_is_sound,
+		.variant = php_variant, .program = php_program_of, .constants = php_constants,
+		.code_read = php_code_of, .code_line = php_code_line,
+		.versions = "7.4 to 8.4 (without ZTS)",
 	},
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runtimes that keep frames of their own (CPython, HotSpot), as far as a sampler needs to know:
- * which binary is one, where its interpreter's loop is, by which frame program its frames are
- * found, and what a code object is called.
+ * Runtimes that keep frames of their own (CPython, HotSpot, V8 and others), as far as a sampler
+ * needs to know: which binary is one, where its interpreter's loop is, by which frame program its
+ * frames are found, and what a code object is called.
  *
  * The idea. All that the unwinder needs follows from the ELF file alone: symbols that it exports,
  * offsets of structs by its version or as it tells them itself. So a process can be walked from its
@@ -32,6 +32,8 @@
 #include <stdint.h>
 
 #include "src/runtimes/hotspot_layout.h"
+#include "src/runtimes/perl_layout.h"
+#include "src/runtimes/php_layout.h"
 #include "src/runtimes/python_layout.h"
 #include "src/runtimes/target_memory.h"
 #include "src/runtimes/v8_layout.h"
@@ -39,7 +41,10 @@
 
 struct elf_image;
 
-enum runtime_kind { RUNTIME_NONE, RUNTIME_CPYTHON, RUNTIME_HOTSPOT, RUNTIME_V8, RUNTIME_KINDS };
+enum runtime_kind {
+	RUNTIME_NONE, RUNTIME_CPYTHON, RUNTIME_HOTSPOT, RUNTIME_V8, RUNTIME_PERL, RUNTIME_PHP,
+	RUNTIME_KINDS
+};
 
 #define RUNTIME_MAX_LOOPS 64
 
@@ -55,7 +60,7 @@ struct runtime_image {
 	uint32_t nr_loops;
 	/* Code of the interpreter's loop, or what the runtime has compiled itself. */
 	struct runtime_range loops[RUNTIME_MAX_LOOPS];
-	uint64_t state_vaddr;		/* _PyRuntime */
+	uint64_t state_vaddr;		/* _PyRuntime, executor_globals, PL_thr_key */
 	uint64_t code_type_vaddr;	/* PyCode_Type; 0: unknown */
 	union {				/* of that kind */
 		struct python_layout python;
@@ -64,6 +69,14 @@ struct runtime_image {
 			struct hotspot_layout hotspot;
 		};
 		struct v8_layout v8;
+		struct {
+			struct php_layout layout;
+			uint32_t has_threads;	/* ZTS */
+		} php;
+		struct {
+			struct perl_layout layout;
+			uint32_t has_globals;	/* no MULTIPLICITY */
+		} perl;
 	};
 };
 
@@ -135,7 +148,7 @@ int runtime_attach(struct runtime_image *image, uint64_t bias, const struct targ
 /* A code object: a function of the interpreted program. */
 struct runtime_code {
 	char *name;			/* UTF-8, foreign: to be escaped where it is printed */
-	char *file;
+	char *file;			/* NULL: unknown */
 	uint32_t first_line;
 	/* For runtime_code_line(). */
 	uint8_t kind;			/* enum runtime_kind */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/runtimes/perl_find.h"
+
+#include <errno.h>
+
+#include "src/elf/elf_image.h"
+#include "src/elf/exported_symbols.h"
+#include "src/runtimes/function_parts.h"
+#include "src/runtimes/perl_layout.h"
+#include "src/runtimes/runtime.h"
+
+enum { LOOP, KEY, REVISION, VERSION, SUBVERSION, NR_NAMES };
+
+/* The octet at a symbol; 0: there is none. */
+static uint32_t octet(struct elf_image *img, const struct exported_symbol *s)
+{
+	uint64_t offset, left;
+	uint8_t v;
+
+	if (!s->vaddr || elf_image_offset_of(img, s->vaddr, &offset, &left) || !left ||
+	    elf_image_pread(img, &v, 1, offset) != 1)
+		return 0;
+	return v;
+}
+
+static int find_loops(struct elf_image *img, int fd, const void *data,
+		      const struct exported_symbol *loop, struct runtime_image *out)
+{
+	struct function_range parts[RUNTIME_MAX_LOOPS];
+	int nr = function_parts_find(img, fd, data, loop->vaddr, loop->size, parts,
+				     RUNTIME_MAX_LOOPS);
+
+	if (nr < 0)
+		return nr;
+	for (int i = 0; i < nr; i++)
+		out->loops[i] = (struct runtime_range){ parts[i].lo, parts[i].hi };
+	out->nr_loops = (uint32_t)nr;
+	return 0;
+}
+
+int perl_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out)
+{
+	struct exported_symbol v[NR_NAMES] = {
+		[LOOP] = { .name = "Perl_runops_standard" },
+		[KEY] = { .name = "PL_thr_key" },
+		[REVISION] = { .name = "PL_revision" },
+		[VERSION] = { .name = "PL_version" },
+		[SUBVERSION] = { .name = "PL_subversion" },
+	};
+	int err = exported_symbols_find(img, v, NR_NAMES);
+
+	if (err)
+		return err;
+	if (!v[LOOP].vaddr || !v[REVISION].vaddr || !v[VERSION].vaddr)
+		return -ENOENT;
+	*out = (struct runtime_image){
+		.kind = RUNTIME_PERL,
+		.version = octet(img, &v[REVISION]) << 24 | octet(img, &v[VERSION]) << 16 |
+			   octet(img, &v[SUBVERSION]) << 8,
+		.state_vaddr = v[KEY].vaddr,
+		.perl.has_globals = !v[KEY].vaddr,
+	};
+	if (out->perl.has_globals || out->version >> 24 != 5 ||
+	    perl_layout_of(out->version >> 16 & 0xff, &out->perl.layout))
+		return 0;
+	err = find_loops(img, fd, data, &v[LOOP], out);
+	out->is_known = !err;
+	return err;
+}

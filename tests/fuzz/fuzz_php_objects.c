@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The memory of a PHP of anybody's making, as src/runtimes reads it. One byte: the version; one byte: which reads fail; the others are
+ * the memory, again and again at all addresses, so that every pointer leads somewhere. The program's walk ends; its frames are named,
+ * as long as they may be, or refused.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/runtimes/php_program.h"
+#include "src/runtimes/runtime.h"
+#include "unwind/frame_replay.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+struct memory {
+	const uint8_t *bytes;
+	size_t len;
+	unsigned reads, fail_mask;
+};
+
+static void require(int ok)
+{
+	if (!ok)
+		abort();
+}
+
+static int read_memory(void *ctx, uint64_t addr, void *buf, size_t len)
+{
+	struct memory *m = ctx;
+	uint8_t *to = buf;
+
+	require(len <= TARGET_READ_BYTES && ++m->reads < 40000);
+	if (m->fail_mask && !(m->reads & m->fail_mask))
+		return -EFAULT;
+	for (size_t i = 0; i < len; i++)
+		to[i] = m->bytes[(addr + i) % m->len];
+	return 0;
+}
+
+static void check_code(const struct runtime_code *c, uint32_t instruction)
+{
+	uint32_t line;
+	int err = runtime_code_line(c, instruction, &line);
+
+	require(strlen(c->name) < RUNTIME_NAME_BYTES && (!c->file || strlen(c->file) < RUNTIME_FILE_BYTES));
+	require(!err || err == -ENODATA || err == -ESTALE);
+	require(runtime_code_line(c, c->code_offset + c->code_bytes + 1, &line));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static const uint32_t versions[] = { 0x0704, 0x0800, 0x0801, 0x0802, 0x0803, 0x0804 };
+	const struct frame_loop loops[3] = { { 0, 256 }, { 256, 1024 }, { 0, UINT64_MAX } };
+	static struct frame_replay_result result;
+	struct runtime_image image = { .kind = RUNTIME_PHP, .is_known = 1 };
+	struct memory memory = { data + 2, len - 2, 0, 0 };
+	const struct target_memory m = { read_memory, &memory };
+	struct frame_program program;
+	struct frame_replay_input in = { .program = &program, .consts = { 8 }, .read = read_memory, .ctx = &memory,
+					 .loops = loops, .nr_loops = 3 };
+
+	if (len < 16)
+		return 0;
+	require(!php_layout_of(versions[data[0] % 6], &image.php.layout));
+	require(runtime_image_is_sound(&image) && !runtime_program(&image, &program));
+	frame_replay(&in, &result);
+	require(result.nr <= UNWIND_MAX_FRAMES && result.turns <= PROGRAM_MAX_TURNS + 1);
+	memory.fail_mask = data[1];
+	for (uint32_t i = 0; i + 1 < result.nr && i < 32; i += 2) {
+		struct runtime_code *c = NULL;
+
+		memory.reads = 0;
+		if (!runtime_code_read(&image, 0, &m, result.words[i] & UNWIND_ADDRESS_MASK,
+				       (uint32_t)(result.words[i + 1] >> 32), &c))
+			check_code(c, (uint32_t)result.words[i + 1]);
+		runtime_code_free(c);
+	}
+	return 0;
+}
