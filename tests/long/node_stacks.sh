@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# JavaScript frames of running programs whose stacks prove themselves (tests/live/node_judge.py), of all nodes that are found and in all
+# modes: node_stacks.sh SECONDS for each. Versions that are missing are fetched first (tests/oracle/node/fetch.sh).
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+export PROBEE=${PROBEE:-$root/.out/probee} LEAST=${LEAST:-99} HZ=${HZ:-999} BEFORE=${BEFORE:-2}
+failed=0 nr=0
+for version in 18 20 22 24; do
+	"$root/tests/oracle/node/fetch.sh" "$version" >/dev/null 2>&1 || true
+done
+while read -r version node; do
+	[ "$version" != missing: ] || { echo "missing: $node"; continue; }
+	nr=$((nr + 1))
+	for mode in "" --jitless --no-opt --always-sparkplug --maglev; do
+		# Maglev's code has no positions: frames that were inlined are not known, and are said not to be.
+		least=$LEAST
+		case $version$mode in 24--no-opt | *--maglev) least=0 ;; esac
+		printf 'node %s %s: ' "$version" "${mode:-as it is}"
+		# shellcheck disable=SC2086
+		LEAST=$least SAY=0 timeout $((30 + $1 * 3)) python3 "$root/tests/live/node_judge.py" "$node" "$1" $mode 2>/dev/null || failed=1
+	done
+done < <("$root/tests/oracle/node/nodes.sh")
+[ $nr != 0 ] || { echo "no node that is known"; exit 77; }
+exit $failed
