@@ -24,14 +24,14 @@ sample_node() {
 		local pid=$!
 		taskset -p -c "$LAST_CPU" "$pid" >/dev/null
 		sleep 2
-		launched life "$PROBEE" sample -q -U -C "$LAST_CPU" -F 1999 -e cpu-clock -p "$pid" -o node.pbz
+		"$PROBEE" sample -q -U -C "$LAST_CPU" -F 1999 -e cpu-clock -p "$pid" -o node.pbz &
+		TOOL_PID=$!
 		sleep 3
-		TOOL_PID=$(of life pid)
 		read -r t1 n1 _ < <(ran)
 		sleep 3
 		read -r t2 n2 _ < <(ran)
 		kill -INT "$TOOL_PID"
-		wait "$LAUNCH"
+		wait "$TOOL_PID"
 		kill "$pid"
 		wait "$pid" 2>/dev/null
 		[ "$n2" -gt "$n1" ] || { say "$name: the program did not run"; return; }
@@ -41,6 +41,7 @@ sample_node() {
 	record "ns a JavaScript frame, between 20 and 120" "$name" "$(calc "($cost_120 - $cost_20) / 100")"
 }
 
+echo 1 >/proc/sys/kernel/bpf_stats_enabled
 while read -r version node; do
 	[ "$version" != missing: ] || continue
 	sample_node "node $version, interpreted" "$node" --jitless

@@ -19,7 +19,10 @@ struct memory {
 	const uint8_t *bytes;
 	size_t len;
 	unsigned reads, fail_mask;
+	size_t bytes_read;
 };
+
+#define MAX_READ (1u << 18)		/* then there is no more */
 
 static void require(int ok)
 {
@@ -33,7 +36,7 @@ static int read_memory(void *ctx, uint64_t addr, void *buf, size_t len)
 	uint8_t *to = buf;
 
 	require(len <= TARGET_READ_BYTES && ++m->reads < 400000);
-	if (m->reads > 20000 || (m->fail_mask && !(m->reads & m->fail_mask)))
+	if ((m->bytes_read += len) > MAX_READ || (m->fail_mask && !(m->reads & m->fail_mask)))
 		return -EFAULT;
 	for (size_t i = 0; i < len; i++)
 		to[i] = m->bytes[(addr + i) % m->len];
@@ -72,6 +75,7 @@ static void try_code(const struct runtime_image *image, struct memory *memory, u
 	struct runtime_code *c = NULL;
 
 	memory->reads = 0;
+	memory->bytes_read = 0;
 	if (!runtime_code_read(image, 0, &m, RUNTIME_FRAME_COMPILED, code, cookie, &c))
 		check_code(c);
 	runtime_code_free(c);
@@ -81,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const uint8_t versions[4][2] = { { 10, 2 }, { 11, 3 }, { 12, 4 }, { 13, 6 } };
 	struct runtime_image image = { .kind = RUNTIME_V8, .is_known = 1, .nr_loops = 1, .loops = { { 0, 64 } } };
-	struct memory memory = { data + 2, len - 2, 0, 0 };
+	struct memory memory = { .bytes = data + 2, .len = len - 2 };
 	const struct target_memory m = { read_memory, &memory };
 	struct frame_program program;
 	struct v8_layout *l = &image.v8;
