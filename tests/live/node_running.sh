@@ -6,7 +6,7 @@
 # (node_judge.py). All versions that are found; tests/long/node_stacks.sh has more modes and samples.
 . "$(dirname "$0")/lib.sh"
 judge() { timeout 60 python3 "$ROOT/tests/live/node_judge.py" "$@"; }
-export PROBEE LEAST=${LEAST:-95}
+export PROBEE LEAST=${LEAST:-90}
 found=0
 while read -r version node; do
 	[ "$version" != missing: ] || { [ ! "$node" ] || skip_part "node $node" "not on this machine"; continue; }
