@@ -143,6 +143,12 @@ def waits(java, classes, jstack):
         good.add(name) if ok else bad.setdefault(name, (own, true.get(name)))
     for name in bad:
         print(name, "ours", bad[name][0], "jstack's", bad[name][1])
+    text = subprocess.run([PROBEE, "report", "waits.pbz", "--waits", "--all-waits"], check=True, stdout=subprocess.PIPE).stdout.decode()
+    for function, what in (("JavaWaits.enteringMonitor", "Java monitor"), ("JavaWaits.takingLock", "Java lock"),
+                           ("JavaWaits.waitingForNotify", "Java notify"), ("JavaWaits.parked", "Java lock or queue"), ("JavaWaits.sleeping", "time")):
+        if not re.search(re.escape(function) + " +" + re.escape(what), text):
+            bad[function] = None
+            print("--waits does not say: %s waits for %s" % (function, what))
     print("%d of %d threads equal to jstack" % (len(good - set(bad)), len(wanted)), "missing:", *(wanted - good))
     return good == wanted and not bad
 
