@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "src/model/process.h"
+#include "tests/unit/hotspot_layout_17.h"
 #include "unwind/frame_program.h"
 
 #define PROGRAMS 100		/* "descriptors" of the maps */
@@ -215,6 +216,57 @@ static void a_process_may_have_too_many(void **state)
 	assert_int_equal(state_of(PROGRAM_SLOTS), 0);
 }
 
+/* HotSpot tells only when it runs where its code is: until then nothing is published. */
+static void a_jvm_is_looked_at_first(void **state)
+{
+	const struct unwind_runtime rt = { .flags = RUNTIME_OWNS_CODE, .consts = { 11, 22 } };
+	struct runtime_image jvm = { .kind = RUNTIME_HOTSPOT, .is_known = 1 }, read = jvm;
+	uint64_t serial, bias;
+	uint32_t tgid;
+
+	(void)state;
+	map(BINARY);
+	assert_true(process_runtimes_found(r, BINARY, &jvm));
+	process_runtimes_publish(r, p);
+	process_runtimes_publish(r, p);
+	assert_false(has_runtime);
+	assert_true(process_runtimes_take_late(r, &tgid, &serial));
+	assert_int_equal(tgid, p->tgid);
+	assert_int_equal(serial, p->serial);
+	assert_false(process_runtimes_take_late(r, &tgid, &serial));
+	assert_non_null(process_runtimes_late_of(r, p, &bias));
+	assert_int_equal(bias, 0x7000000000);
+	read.hotspot = layout_17();
+	process_runtimes_attached(r, p, 0x1000, &read, &rt);	/* of where it was mapped before */
+	assert_false(has_runtime);
+	process_runtimes_attached(r, p, bias, &read, &rt);
+	assert_true(has_runtime);
+	assert_int_equal(nr_programs, 1);
+	assert_int_equal(published.slots[0].consts[1], 22);
+	assert_null(process_runtimes_late_of(r, p, &bias));
+	process_runtimes_publish(r, p);
+	assert_true(has_runtime);
+	assert_false(process_runtimes_take_late(r, &tgid, &serial));
+}
+
+static void a_jvm_that_is_not_known_is_left_alone(void **state)
+{
+	struct runtime_image jvm = { .kind = RUNTIME_HOTSPOT, .is_known = 1 };
+	uint64_t serial, bias;
+	uint32_t tgid;
+
+	(void)state;
+	map(BINARY);
+	process_runtimes_found(r, BINARY, &jvm);
+	process_runtimes_publish(r, p);
+	assert_true(process_runtimes_take_late(r, &tgid, &serial));
+	process_runtimes_attached(r, p, 0x7000000000, &jvm, NULL);
+	assert_null(process_runtimes_late_of(r, p, &bias));
+	process_runtimes_publish(r, p);
+	assert_false(has_runtime);
+	assert_false(process_runtimes_take_late(r, &tgid, &serial));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -224,6 +276,8 @@ int main(void)
 		TEST(unknown_versions_have_no_program), TEST(a_shorter_way_stays),
 		TEST(each_runtime_has_a_slot), TEST(a_slot_is_kept),
 		TEST(a_process_may_have_too_many),
+		TEST(a_jvm_is_looked_at_first),
+		TEST(a_jvm_that_is_not_known_is_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
