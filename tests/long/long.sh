@@ -14,6 +14,7 @@
 #	python_stacks 150	threads of each Python found, stopped so often, against faulthandler
 #	java_stacks 10000	a thread of each JVM found, stopped so often, against AsyncGetCallTrace	35 min
 #	node_stacks 12	JavaScript frames of each node found, in each mode, for so long: paths of a tree of calls	7 min
+#	call_paths 20		seconds of each PHP and Perl found, whose stacks prove themselves, and so many asleep
 #	fuzz 1800	all parsers of foreign bytes, for so long each	2.8 h
 #
 # The file of each part says what it does and what is wrong. A part prints a line of figures, with the load of the machine
@@ -54,10 +55,10 @@ run() {
 }
 
 failed=0
-[ $# -gt 0 ] || set -- kills 1000 identity 200 hostile 600 helpers 600 chains 5000 lines 100000 gdb 1 agent 100 python_stacks 150 java_stacks 10000 node_stacks 12 fuzz 1800
+[ $# -gt 0 ] || set -- kills 1000 identity 200 hostile 600 helpers 600 chains 5000 lines 100000 gdb 1 agent 100 python_stacks 150 java_stacks 10000 node_stacks 12 call_paths 20 fuzz 1800
 while [ $# -gt 0 ]; do
 	case $1:${2:-} in
-	kills:[1-9]* | identity:[1-9]* | hostile:[1-9]* | helpers:[1-9]* | chains:[1-9]* | lines:[1-9]* | gdb:[1-9]* | agent:[1-9]* | python_stacks:[1-9]* | java_stacks:[1-9]* | node_stacks:[1-9]* | fuzz:[1-9]*) run "$1" "$2" ;;
+	kills:[1-9]* | identity:[1-9]* | hostile:[1-9]* | helpers:[1-9]* | chains:[1-9]* | lines:[1-9]* | gdb:[1-9]* | agent:[1-9]* | python_stacks:[1-9]* | java_stacks:[1-9]* | node_stacks:[1-9]* | call_paths:[1-9]* | fuzz:[1-9]*) run "$1" "$2" ;;
 	*) echo "long.sh: $1 ${2:-}: no such part, or no number behind it"; exit 2 ;;
 	esac
 	shift 2
