@@ -211,6 +211,13 @@ CAPTURE_SRCS := \
 	src/runtimes/python_names.c \
 	src/runtimes/python_program.c \
 	src/runtimes/python_slot.c \
+	src/runtimes/ruby_find.c \
+	src/runtimes/ruby_layout.c \
+	src/runtimes/ruby_lines.c \
+	src/runtimes/ruby_loop.c \
+	src/runtimes/ruby_names.c \
+	src/runtimes/ruby_objects.c \
+	src/runtimes/ruby_program.c \
 	src/runtimes/runtime.c \
 	src/runtimes/v8_baseline.c \
 	src/runtimes/v8_code.c \

@@ -23,6 +23,9 @@
 #include "src/runtimes/python_names.h"
 #include "src/runtimes/python_program.h"
 #include "src/runtimes/python_slot.h"
+#include "src/runtimes/ruby_find.h"
+#include "src/runtimes/ruby_names.h"
+#include "src/runtimes/ruby_program.h"
 #include "src/runtimes/v8_find.h"
 #include "src/runtimes/v8_names.h"
 #include "src/runtimes/v8_program.h"
@@ -219,6 +222,32 @@ static int perl_code_of(const struct runtime_image *image, uint64_t bias,
 	return perl_code_read(image, bias, m, code, cookie, out);
 }
 
+static bool ruby_is_sound(const struct runtime_image *image)
+{
+	return ruby_image_is_sound(&image->ruby);
+}
+
+static int ruby_program_of(const struct runtime_image *image, struct frame_program *out)
+{
+	return ruby_program(&image->ruby, out);
+}
+
+static void ruby_constants(const struct runtime_image *image, uint64_t bias,
+			   struct unwind_runtime *rt)
+{
+	rt->consts[RUBY_CONST_STATE] = image->state_vaddr + bias;
+	rt->consts[RUBY_CONST_OFFSET] = (uint64_t)image->ruby.offset;
+	rt->consts[RUBY_CONST_VM] = image->ruby.vm_vaddr + bias;
+}
+
+static int ruby_code_of(const struct runtime_image *image, uint64_t bias,
+			const struct target_memory *m, enum runtime_frame_kind kind,
+			uint64_t code, uint32_t cookie, struct runtime_code **out)
+{
+	(void)kind;
+	return ruby_code_read(image, bias, m, code, cookie, out);
+}
+
 /*
  * What a kind of runtime adds to the functions of runtime.h of the same name. All but find are
  * called for images of that kind only, and all but find and variant for those of a known version.
@@ -292,6 +321,12 @@ static const struct runtime_kind_row {
 		.variant = php_variant, .program = php_program_of, .constants = php_constants,
 		.code_read = php_code_of, .code_line = php_code_line,
 		.versions = "7.4 to 8.4 (without ZTS)",
+	},
+	[RUNTIME_RUBY] = {
+		.name = "ruby", .lang = LANG_RUBY, .find = ruby_find, .is_sound = ruby_is_sound,
+		.program = ruby_program_of, .constants = ruby_constants,
+		.code_read = ruby_code_of, .code_line = ruby_code_line,
+		.code_lines = ruby_code_lines, .versions = "2.7, 3.1, 3.3",
 	},
 };
 

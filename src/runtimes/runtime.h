@@ -35,6 +35,7 @@
 #include "src/runtimes/perl_layout.h"
 #include "src/runtimes/php_layout.h"
 #include "src/runtimes/python_layout.h"
+#include "src/runtimes/ruby_layout.h"
 #include "src/runtimes/target_memory.h"
 #include "src/runtimes/v8_layout.h"
 #include "unwind/frame_program.h"
@@ -43,7 +44,7 @@ struct elf_image;
 
 enum runtime_kind {
 	RUNTIME_NONE, RUNTIME_CPYTHON, RUNTIME_HOTSPOT, RUNTIME_V8, RUNTIME_PERL, RUNTIME_PHP,
-	RUNTIME_KINDS
+	RUNTIME_RUBY, RUNTIME_KINDS
 };
 
 #define RUNTIME_MAX_LOOPS 64
@@ -60,7 +61,8 @@ struct runtime_image {
 	uint32_t nr_loops;
 	/* Code of the interpreter's loop, or what the runtime has compiled itself. */
 	struct runtime_range loops[RUNTIME_MAX_LOOPS];
-	uint64_t state_vaddr;		/* _PyRuntime, executor_globals, PL_thr_key */
+	/* _PyRuntime, executor_globals, PL_thr_key; Ruby: see enum ruby_way */
+	uint64_t state_vaddr;
 	uint64_t code_type_vaddr;	/* PyCode_Type; 0: unknown */
 	union {				/* of that kind */
 		struct python_layout python;
@@ -69,6 +71,7 @@ struct runtime_image {
 			struct hotspot_layout hotspot;
 		};
 		struct v8_layout v8;
+		struct ruby_image ruby;
 		struct {
 			struct php_layout layout;
 			uint32_t has_threads;	/* ZTS */
@@ -148,7 +151,7 @@ int runtime_attach(struct runtime_image *image, uint64_t bias, const struct targ
 /* A code object: a function of the interpreted program. */
 struct runtime_code {
 	char *name;			/* UTF-8, foreign: to be escaped where it is printed */
-	char *file;			/* NULL: unknown */
+	char *file;			/* NULL: it has none */
 	uint32_t first_line;
 	/* For runtime_code_line(). */
 	uint8_t kind;			/* enum runtime_kind */

@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		struct runtime_code *c = NULL;
 
 		memory.reads = 0;
-		if (!runtime_code_read(&image, 0, &m, result.words[i] & UNWIND_ADDRESS_MASK,
+		if (!runtime_code_read(&image, 0, &m, RUNTIME_FRAME_INTERPRETED, result.words[i] & UNWIND_ADDRESS_MASK,
 				       (uint32_t)(result.words[i + 1] >> 32), &c))
 			check_code(c, (uint32_t)result.words[i + 1]);
 		runtime_code_free(c);

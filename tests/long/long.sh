@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # long.sh [kills N] [identity N] [hostile SECONDS] [helpers SECONDS] [chains N] [lines N] [gdb N] [agent N] [python_stacks N]
-# [java_stacks N] [node_stacks SECONDS] [fuzz SECONDS]...: tests that take long because what they look for is rare. They are no part of `make check`. Without arguments:
+# [java_stacks N] [node_stacks SECONDS] [call_paths SECONDS] [ruby_stacks SECONDS] [fuzz SECONDS]...: tests that take long because what they look for is rare. They are no part of `make check`. Without arguments:
 #
 #	kills 1000	recordings that are killed: what is missing in their traces	22 min
 #	identity 200	every tick of the timer is a sample or is counted	15 min
@@ -15,6 +15,7 @@
 #	java_stacks 10000	a thread of each JVM found, stopped so often, against AsyncGetCallTrace	35 min
 #	node_stacks 12	JavaScript frames of each node found, in each mode, for so long: paths of a tree of calls	7 min
 #	call_paths 20		seconds of each PHP and Perl found, whose stacks prove themselves, and so many asleep
+#	ruby_stacks 60		stacks of each Ruby found or fetched, for so long, that prove themselves	4 min
 #	fuzz 1800	all parsers of foreign bytes, for so long each	2.8 h
 #
 # The file of each part says what it does and what is wrong. A part prints a line of figures, with the load of the machine
@@ -55,10 +56,10 @@ run() {
 }
 
 failed=0
-[ $# -gt 0 ] || set -- kills 1000 identity 200 hostile 600 helpers 600 chains 5000 lines 100000 gdb 1 agent 100 python_stacks 150 java_stacks 10000 node_stacks 12 call_paths 20 fuzz 1800
+[ $# -gt 0 ] || set -- kills 1000 identity 200 hostile 600 helpers 600 chains 5000 lines 100000 gdb 1 agent 100 python_stacks 150 java_stacks 10000 node_stacks 12 call_paths 20 ruby_stacks 60 fuzz 1800
 while [ $# -gt 0 ]; do
 	case $1:${2:-} in
-	kills:[1-9]* | identity:[1-9]* | hostile:[1-9]* | helpers:[1-9]* | chains:[1-9]* | lines:[1-9]* | gdb:[1-9]* | agent:[1-9]* | python_stacks:[1-9]* | java_stacks:[1-9]* | node_stacks:[1-9]* | call_paths:[1-9]* | fuzz:[1-9]*) run "$1" "$2" ;;
+	kills:[1-9]* | identity:[1-9]* | hostile:[1-9]* | helpers:[1-9]* | chains:[1-9]* | lines:[1-9]* | gdb:[1-9]* | agent:[1-9]* | python_stacks:[1-9]* | java_stacks:[1-9]* | node_stacks:[1-9]* | call_paths:[1-9]* | ruby_stacks:[1-9]* | fuzz:[1-9]*) run "$1" "$2" ;;
 	*) echo "long.sh: $1 ${2:-}: no such part, or no number behind it"; exit 2 ;;
 	esac
 	shift 2

@@ -133,7 +133,8 @@ static int read_frame(struct fixture *f, unsigned i)
 	runtime_code_free(f->c);
 	f->c = NULL;
 	f->w.reads = 0;
-	return runtime_code_read(&f->image, BIAS, &m, f->out.words[2 * i] & UNWIND_ADDRESS_MASK,
+	return runtime_code_read(&f->image, BIAS, &m, RUNTIME_FRAME_INTERPRETED,
+				 f->out.words[2 * i] & UNWIND_ADDRESS_MASK,
 				 (uint32_t)(f->out.words[2 * i + 1] >> 32), &f->c);
 }
 

@@ -402,10 +402,13 @@ static uint64_t pages_of(const struct binary *b)
  */
 static bool is_interpreter(const struct binary *b)
 {
+	static const char *const names[] = { "python", "ruby", "php", "perl", "libjvm.so" };
 	const char *name = strrchr(b->path, '/');
+	bool is = false;
 
-	return name && (strstr(name, "python") || !strcmp(name, "/libjvm.so")) &&
-	       b->size_bytes < INTERPRETER_BYTES;
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+		is |= strstr(name, names[i]) != NULL;
+	return is && b->size_bytes < INTERPRETER_BYTES;
 }
 
 /* Out of memory, or with too many pages, it is built as a whole. */

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""ruby_judge.py tree RUBY SECONDS [OPTION...]: `probee sample` of a running program whose stacks prove themselves. Each of its functions is called
+in one place only, and its name says where: f01_D_L37 is called by f0_... in line 37, f01_C_L37 by a block there that Array#each
+calls, f01_M_L37 by method_missing. So the names and lines of each two neighbours must agree, and there must be native frames between
+a block and Array#each, and nowhere else.
+
+ruby_judge.py waits RUBY [OPTION...]: threads that wait in many ways (tests/workloads/ruby_waits.rb). `probee snapshot` takes their
+stacks, and these must be what Thread#backtrace_locations says of the same threads: function, file and line of all frames.
+
+ruby_judge.py made RUBY SECONDS: code that is made and freed all the time. Its name, file and line have the same number, so a name that is
+that of other code shows. Code that was gone before it was read has no name; never another one.
+
+Prints what was compared, and the first stacks that differ; exit 1 if too many do, or any name is wrong."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+PROBEE = os.environ["PROBEE"]
+LOOP = "rb_vm_exec"
+
+
+def bare(frame):
+    return re.sub(r":\d+$", "", frame["name"])
+
+
+def is_ruby(frame):
+    f = frame.get("file", "")
+    return f.endswith(".rb") or f.startswith("[ruby ") or f.startswith("(eval") or f.startswith("<internal:")
+
+
+def stacks(trace, *options):
+    """(name of the thread, frames from the innermost to the outermost) for each sample."""
+    out = subprocess.run([PROBEE, "report", trace, "--speedscope", "--native-loops", "--lines", *options], check=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    d = json.loads(out)
+    frames = d["shared"]["frames"]
+    for p in d["profiles"]:
+        for s in filter(None, p["samples"]):        # an empty one is time in which the thread did not run
+            yield p["name"], [frames[i] for i in reversed(s)]
+
+
+def make_tree(depth, fan):
+    """Functions f, f0, f01, ...; each is called from one line."""
+    out, todo = ["def method_missing(name, *a); name[0, 8] == 'missing_' ? send(name[8..-1], *a) : super; end"], [("f_D_L0", "f", 0)]
+    while todo:
+        name, path, d = todo.pop(0)
+        out += ["def %s(n)" % name, "  x = 0"]
+        for k in range(fan if d < depth else 0):
+            way = "DCMC"[(k + len(path)) % 4]
+            child = "%s%d_%s_L%d" % (path, k, way, len(out) + 1)
+            out.append({"D": "  x += %s(n)", "C": "  [n].each { |v| x += %s(v) }", "M": "  x += missing_%s(n)"}[way] % child)
+            todo.append((child, path + str(k), d + 1))
+        out += ["  i = 0", "  while i < n", "    x = (x * 31 + i) % 65521; i += 1", "  end", "  x", "end"]
+    return "\n".join(out + ["def top; while true", "  f_D_L0(30)", "end; end", "top"]) + "\n"
+
+
+def loops_without_frames(frames):
+    """How many of the interpreter's loops have no frame of Ruby; the innermost may have none."""
+    loops = [i for i, f in enumerate(frames) if bare(f) == LOOP]
+    return sum(i + 1 == len(frames) or not is_ruby(frames[i + 1]) for i in loops[1:])
+
+
+def what_is_called(name):
+    m = re.match(r"(?:Object#)?(f\d*)_([DCM])_L(\d+)$", name)
+    return m and (m.group(1), m.group(2), int(m.group(3)))
+
+
+def why_wrong(frames):
+    """None: the stack is a path of the tree. Else what is wrong: its place, or a name."""
+    if loops_without_frames(frames):
+        return "%d loops have no frames" % loops_without_frames(frames)
+    child = way = line = None
+    native, between = 0, []             # since the last frame of Ruby, and frames since the child
+    for f in frames:
+        if not is_ruby(f):
+            native += bare(f) != LOOP
+            continue
+        name = bare(f)
+        if name in ("Object#top", "top"):
+            return None if child in (None, "f") else "%s under top" % child
+        if name == "<main>":
+            return None if child is None else "%s under <main>" % child
+        here = what_is_called(name)
+        if here and child:
+            got = [n for n, _, _ in between]
+            block = [g for g in got if g.startswith("block in ")]
+            want = {"D": [], "C": block + ["Array#each"],
+                    "M": got if got and got[-1].endswith("method_missing") else None}[way]
+            if here[0] != child[:-1]:
+                return "%s is called by %s" % (child, name)
+            if f.get("line") != line:
+                return "%s is called in line %s, and not %s" % (child, line, f.get("line"))
+            if got != want:
+                return "%s between %s and %s" % (got, child, name)
+            if way == "C" and (between[0][0] != "block in " + name.split("#")[-1] or between[0][1] != line):
+                return "%s:%s calls %s" % (between[0][0], between[0][1], child)
+            if way == "C" and (between[0][2] or not between[1][2] or native):
+                return "native frames around the block that calls %s: %s" % (child, [n for _, _, n in between] + [native])
+            if way != "C" and native + sum(n for _, _, n in between):
+                return "native frames between %s and %s" % (child, name)
+        if here:
+            (child, way, line), between = here, []
+        else:
+            between.append((name, f.get("line"), native))
+        native = 0
+    return "it ends at %s" % child if child else None
+
+
+def is_name_wrong(why):
+    return " is called " in why or " calls " in why or " under " in why
+
+
+def tree(ruby, seconds, options):
+    with open("judge_tree.rb", "w") as f:
+        f.write(make_tree(7, 3))
+    p = subprocess.Popen([ruby, *options, os.path.abspath("judge_tree.rb")])
+    time.sleep(2)
+    try:
+        subprocess.run([PROBEE, "sample", "-p", str(p.pid), "-F", "999", "-d", str(seconds), "-o", "judge.pbz"], check=True,
+                       stderr=subprocess.DEVNULL)
+    finally:
+        p.kill()
+        p.wait()
+    nr = wrong = ruby_frames = without = names = 0
+    # In the first second unwind tables are made; stacks from before can be without frames of Ruby, and say so.
+    for _, frames in stacks("judge.pbz", "--from", "1s"):
+        nr += 1
+        ruby_frames += sum(map(is_ruby, frames))
+        without += not any(map(is_ruby, frames))
+        why = why_wrong(frames)
+        if why:
+            wrong += 1
+            names += is_name_wrong(why)
+            if wrong <= 5:
+                print("%s: %s" % (why, " ".join(f["name"] for f in frames)) if "VERBOSE" in os.environ else why)
+    print("%d samples, %d true paths (%.2f %%), %d wrong names or lines, %.1f frames of Ruby each, %d without any" %
+          (nr, nr - wrong, 100 * (nr - wrong) / max(nr, 1), names, ruby_frames / max(nr, 1), without))
+    return nr < 100 or wrong > nr * 0.01 or without > nr * 0.01 or names
+
+
+def judged(out):
+    """What the program says: thread -> [(label, file, line)]."""
+    said = {}
+    for row in iter(out.readline, "end\n"):
+        thread, label, path, line = row.rstrip("\n").split("\t")
+        # Under an Enumerator's fiber are methods in C which no loop has called, and which therefore stand nowhere among native frames.
+        if int(line):
+            said.setdefault(thread, []).append((label, path, int(line)))
+    return said
+
+
+def as_judged(frames):
+    """The same of the frames that were seen: a method in C has the place of its caller."""
+    seen, place = [], (None, None)
+    for f in reversed([f for f in frames if is_ruby(f) or "line" in f and f["file"] in ("made.rb", "other.rb")]):
+        name = bare(f)
+        if "line" in f:
+            place = (f["file"], f["line"])
+        # Classes are not in what the judge says up to 3.3.
+        label = name if name.startswith(("block ", "rescue ", "ensure ", "<")) else re.split(r"[#.](?=[^#.]+$)", name)[-1]
+        seen.append((label,) + place)
+    return seen[::-1]
+
+
+def waits(ruby, options):
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../workloads/ruby_waits.rb")
+    p = subprocess.Popen([ruby, "-W0", *options, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        if p.stdout.readline() != "ready\n":
+            return print("the program did not begin") or 1
+        subprocess.run([PROBEE, "snapshot", "-i", "1", "-p", str(p.pid), "-o", "waits.pbz"], check=True, stderr=subprocess.DEVNULL)
+        p.stdin.write("x\n")
+        p.stdin.flush()
+        said = judged(p.stdout)
+    finally:
+        p.kill()
+        p.wait()
+    seen = {re.sub(r"^.*: | \(\d+\)$", "", name): as_judged(frames) for name, frames in stacks("waits.pbz")}
+    different = 0
+    for thread, want in said.items():
+        got = seen.get(thread[:15], [])
+        if got == want:
+            continue
+        different += 1
+        k = next((i for i, (a, b) in enumerate(zip(want, got)) if a != b), min(len(want), len(got)))
+        if different > 5:
+            continue
+        print("%s, frame %d of %d and %d: Ruby says %s, probee says %s" % (thread, k, len(want), len(got), want[k:k + 2], got[k:k + 2]))
+    print("%d threads, %d equal, %d frames" % (len(said), len(said) - different, sum(map(len, said.values()))))
+    return different or len(said) < 40
+
+
+MADE = """
+k = 0
+while true
+  k += 1
+  at = (k % 9) * 7
+  eval("\\n" * at + "def made_#{k}(n)\\n  n.times { |x| [x].each { |y| y.hash } }\\nend", TOPLEVEL_BINDING, "made_#{k}.rb", 1000 * k)
+  send("made_#{k}", 200)
+  Object.send(:undef_method, "made_#{k}")
+  GC.start if k % 50 == 0
+end
+"""
+
+
+def made(ruby, seconds):
+    with open("judge_made.rb", "w") as f:
+        f.write(MADE)
+    p = subprocess.Popen([ruby, "-W0", os.path.abspath("judge_made.rb")])
+    time.sleep(1)
+    try:
+        subprocess.run([PROBEE, "sample", "-p", str(p.pid), "-F", "999", "-d", str(seconds), "-o", "made.pbz"], check=True,
+                       stderr=subprocess.DEVNULL)
+    finally:
+        p.kill()
+        p.wait()
+    named = gone = wrong = 0
+    for _, frames in stacks("made.pbz", "--from", "1s"):
+        for f in frames:
+            m = re.match(r"made_(\d+)\.rb$", f.get("file", ""))
+            gone += bare(f).startswith("[ruby ")
+            if not m:
+                continue
+            named += 1
+            k, first = int(m.group(1)), 1000 * int(m.group(1)) + int(m.group(1)) % 9 * 7
+            name = re.search(r"(made_\d+|^<main>)$", bare(f))
+            if not name or name.group(1) not in ("made_%d" % k, "<main>") or f.get("line", first) not in range(first, first + 3):
+                wrong += 1
+                if wrong <= 5:
+                    print("%s has the name %s" % (f["file"], f["name"]))
+    print("%d frames of made code with names, %d of them wrong, %d frames of code that was gone" % (named, wrong, gone))
+    return wrong or named + gone < 100
+
+
+if sys.argv[1] == "made":
+    sys.exit(bool(made(sys.argv[2], float(sys.argv[3]))))
+if sys.argv[1] == "waits":
+    sys.exit(bool(waits(sys.argv[2], sys.argv[3:])))
+if sys.argv[1] == "tree":
+    sys.exit(bool(tree(sys.argv[2], float(sys.argv[3]), sys.argv[4:])))
