@@ -167,8 +167,8 @@ static int read_body(const struct reading *r, uint32_t cookie, uint8_t body[CV_B
 		err = target_read(r->m, word_at(head, PERL_SV_ANY), body, CV_BYTES);
 	if (err)
 		return err;
-	return cookie == perl_cookie(word_at(body, PERL_CV_ROOT), word_at(body, PERL_CV_GV),
-				     word_at(body, PERL_CV_FILE)) ? 0 : -ESTALE;
+	return cookie == perl_cookie(word_at(head, PERL_SV_ANY), word_at(body, PERL_CV_ROOT)) ?
+		       0 : -ESTALE;
 }
 
 static int read_sub(struct reading *r, uint32_t cookie, struct runtime_code *c)

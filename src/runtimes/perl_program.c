@@ -27,8 +27,7 @@ enum {
 	/* Of a context. */
 	TYPE = 4, OLD_COP = 5, RETOP = 6, CV = 7,
 	/* Of a sub. */
-	ROOT = 8, GV = 9, FILE_NAME = 10,
-	COOKIE = ROOT, LINE = GV,
+	COOKIE = 8, LINE = 9, ROOT = 10,
 	TMP = 8, TMP2 = 9, TMP3 = 10,
 	KIND = 11,
 	COP = 12,
@@ -118,15 +117,11 @@ static void next_context(struct frame_builder *b, const struct labels *to)
 
 static void put_sub(struct frame_builder *b, const struct labels *to, int boundary)
 {
-	const struct record_field fields[4] = {
-		{ PERL_CV_ROOT, 8 }, { PERL_CV_GV, 8 }, { PERL_CV_FILE, 8 },
-	};
-
+	/* Words that lie alone: their pages would take that of contexts. */
 	frame_place(b, to->sub);
-	frame_load(b, TMP, CV, PERL_SV_ANY, WORD);
-	frame_record_direct(b, ROOT, TMP, fields);
-	frame_plus(b, COOKIE, GV);
-	frame_plus(b, COOKIE, FILE_NAME);
+	frame_load(b, COOKIE, CV, PERL_SV_ANY, WORD);
+	frame_load(b, ROOT, COOKIE, PERL_CV_ROOT, WORD);
+	frame_plus(b, COOKIE, ROOT);
 	frame_load(b, LINE, COP, PERL_COP_LINE, 4 | LOAD_DIRECT);
 	frame_emit(b, CV, LINE, COOKIE, 0, RUNTIME_FRAME_INTERPRETED);
 	frame_move(b, COP, OLD_COP);

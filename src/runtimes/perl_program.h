@@ -20,8 +20,8 @@ enum perl_code { PERL_SUB, PERL_MAIN, PERL_EVAL, PERL_REQUIRE, PERL_BLOCK, PERL_
 /* 0 or -EINVAL. */
 int perl_program(const struct perl_layout *l, struct frame_program *out);
 
-/* By a sub's operations, its glob or name, and where the name of its file is. */
-static inline uint32_t perl_cookie(uint64_t root, uint64_t gv, uint64_t file)
+/* By where a sub's body and its operations are. */
+static inline uint32_t perl_cookie(uint64_t body, uint64_t root)
 {
-	return (uint32_t)(root + gv + file);
+	return (uint32_t)(body + root);
 }

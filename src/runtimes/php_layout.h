@@ -26,6 +26,8 @@ enum { PHP_INTERNAL = 1, PHP_USER = 2, PHP_EVAL = 4 };
 
 /* A bit of PHP_DATA_INFO: C has called, so this run of the loop ends here (ZEND_CALL_TOP). */
 #define PHP_CALLED_BY_C (1 << 17)
+/* The call is of code without a name: of a file, or of eval (ZEND_CALL_CODE). */
+#define PHP_OF_CODE (1 << 16)
 
 struct php_layout {
 	uint32_t version;		/* 0x0802: 8.2 */

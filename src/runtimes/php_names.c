@@ -146,37 +146,26 @@ static int read_lines(const struct reading *r, uint64_t globals, struct runtime_
 	return err;
 }
 
-static int identity_of(const struct reading *r, struct php_identity *out)
-{
-	*out = (struct php_identity){
-		.name = word_at(r, PHP_FUNC_NAME),
-		.opcodes = word_at(r, r->l->opcodes),
-		.lines = word_at(r, r->l->line_start),
-	};
-	if (out->name)
-		return 0;
-	out->other = r->header[PHP_FUNC_TYPE];
-	return target_read_u64(r->m, word_at(r, r->l->filename) + PHP_STRING_HASH, &out->name);
-}
-
 /* Whether the header is that of the function which the frame was of. */
 static int check(struct reading *r, uint32_t cookie)
 {
 	const uint8_t type = r->header[PHP_FUNC_TYPE];
-	struct php_identity now;
+	const bool is_code = !word_at(r, PHP_FUNC_NAME);
+	uint64_t hash = 0;
 	uint32_t more;
-	int err;
+	int err = 0;
 
 	if (type == PHP_INTERNAL)
-		return cookie ? -ESTALE : 0;
+		return 0;
 	if (type != PHP_USER && type != PHP_EVAL)
 		return -ESTALE;
-	err = identity_of(r, &now);
+	if (is_code)
+		err = target_read_u64(r->m, word_at(r, r->l->filename) + PHP_STRING_HASH, &hash);
 	if (err)
 		return err;
-	more = cookie - php_cookie(&now);
+	more = cookie - php_cookie(word_at(r, r->l->line_start), hash);
 	r->is_called_by_c = more;
-	return !more || (more == PHP_CALLED_BY_C && !word_at(r, PHP_FUNC_NAME)) ? 0 : -ESTALE;
+	return !more || (more == PHP_CALLED_BY_C && is_code) ? 0 : -ESTALE;
 }
 
 static int read_header(struct reading *r, uint32_t cookie)
@@ -253,7 +242,7 @@ int php_code_line(const struct runtime_code *c, uint32_t instruction, uint32_t *
 	uint32_t globals;
 
 	if (!c->lines)
-		return instruction ? -ESTALE : -ENODATA;
+		return -ENODATA;
 	memcpy(&globals, c->lines, sizeof(globals));
 	if (instruction - globals < GLOBALS_BYTES)
 		return -ENODATA;

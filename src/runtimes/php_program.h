@@ -4,8 +4,8 @@
  *
  *	0	address of the pointer to the innermost call
  *
- * The instruction of a frame is the distance of its operation from the function, modulo 2^32; 0 in
- * a function that is written in C. Its cookie, see php_cookie().
+ * The instruction of a frame is the distance of its operation from the function, modulo 2^32. In a
+ * function that is written in C it means nothing.
  */
 #pragma once
 
@@ -18,26 +18,17 @@ enum { PHP_CONST_CURRENT };
 int php_program(const struct php_layout *l, struct frame_program *out);
 
 /*
- * Functions of one request are where those of the last one were, if OPcache does not keep them, and
- * code of files and of eval lives for a moment only. So no field alone tells them apart.
- *
- *	functions		where the name and the operations are, first and last line
- *	code without a name	the hash of the file's name, where the operations are, first line,
- *				type, and PHP_CALLED_BY_C if it was not included by other code
- *	functions in C		0: they stay
+ * The cookie. Functions of one request are where those of the last one were, if OPcache does not
+ * keep them, and code of files and of eval lives for a moment only. A function is told by its first
+ * and last line, besides the operation that it is at, which must be one of its own. Code without a
+ * name (a call says PHP_OF_CODE) is told by the hash of the file's name, too, and has
+ * PHP_CALLED_BY_C added if it was not included by other code. The cookie of functions in C is
+ * whatever is there: they stay.
  */
-#define PHP_COOKIE_FIRST_SHIFT 20
-#define PHP_COOKIE_LAST_SHIFT 24		/* last << 32 | first, to the right */
+#define PHP_COOKIE_LAST_SHIFT 16		/* last << 32 | first, to the right */
 
-struct php_identity {
-	uint64_t name;			/* or the hash, if there is none */
-	uint64_t opcodes;
-	uint64_t lines;			/* last << 32 | first */
-	uint32_t other;			/* without a name: type + PHP_CALLED_BY_C */
-};
-
-static inline uint32_t php_cookie(const struct php_identity *i)
+/* hash: 0 for functions. */
+static inline uint32_t php_cookie(uint64_t lines, uint64_t hash)
 {
-	return (uint32_t)(i->name + i->opcodes + (i->lines << PHP_COOKIE_FIRST_SHIFT) +
-			  (i->lines >> PHP_COOKIE_LAST_SHIFT) + i->other);
+	return (uint32_t)(lines + (lines >> PHP_COOKIE_LAST_SHIFT) + hash);
 }

@@ -68,7 +68,7 @@ static void put_call(struct fixture *f, unsigned i, unsigned func, uint64_t prev
 {
 	world_u64(&f->w, CALL(i), OPS(func) + 32);
 	world_u64(&f->w, CALL(i) + 24, func == 9 ? 0 : FUNC(func));
-	world_u32(&f->w, CALL(i) + 40, 0x302 | (by_c ? PHP_CALLED_BY_C : 0));
+	world_u32(&f->w, CALL(i) + 40, 0x302 | (by_c ? PHP_CALLED_BY_C : 0) | (func == 4 ? PHP_OF_CODE : 0));
 	world_u64(&f->w, CALL(i) + 48, previous);
 }
 
@@ -190,28 +190,32 @@ static void calls_without_function_are_left_out(void **state)
 static void other_functions_at_the_address_are_gone(void **state)
 {
 	static const struct { uint64_t at; uint32_t value; } changes[] = {
-		{ FUNC(1) + 8, (uint32_t)NAME(3) }, { FUNC(1) + 88, (uint32_t)OPS(3) }, { FUNC(1) + 160, 11 },
-		{ FUNC(1) + 164, 20 }, { FUNC(1), PHP_INTERNAL }, { FUNC(1), 3 },
+		{ FUNC(1) + 160, 11 }, { FUNC(1) + 164, 20 }, { FUNC(1), 3 }, { FUNC(1) + 8, 0 },
 	};
 	struct fixture *f = *state;
 
 	run(f, 2);
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		uint32_t old;
+		uint32_t old, other = changes[i].value;
 
 		memcpy(&old, f->w.bytes + (changes[i].at - WORLD_BASE), 4);
-		world_u32(&f->w, changes[i].at, changes[i].value);
+		world_u32(&f->w, changes[i].at, other);
 		assert_int_equal(read_frame(f, 1), -ESTALE);
 		world_u32(&f->w, changes[i].at, old);
 	}
 	assert_int_equal(read_frame(f, 1), 0);
-	/* Code of a file: by the hash of the file's name, and by its type. */
+	/* One with other operations. */
+	world_u64(&f->w, FUNC(1) + 88, OPS(3));
+	assert_int_equal(read_frame(f, 1), 0);
+	assert_int_equal(line_of(f, 1), -ESTALE);
+	/* Code of a file: by the hash of the file's name. */
 	world_u64(&f->w, FILE_AT + 8, 77);
 	assert_int_equal(read_frame(f, 4), -ESTALE);
 	run(f, 2);
 	assert_int_equal(read_frame(f, 4), 0);
 	world_u32(&f->w, FUNC(4), PHP_EVAL);
-	assert_int_equal(read_frame(f, 4), -ESTALE);
+	assert_int_equal(read_frame(f, 4), 0);
+	assert_string_equal(f->c->name, "{eval}");
 	/* A change while it is read. */
 	f->w.change_before = 3;
 	f->w.change_at = FUNC(3) + 88;
