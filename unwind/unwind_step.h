@@ -471,7 +471,7 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 	uint32_t n = w->nr, kind;
 	const struct unwind_rule *r = &w->rule;
 	uint32_t here = w->run.here;
-	uint64_t low = w->sp, pc = w->exact ? w->pc : w->pc - 1;
+	uint64_t low = w->sp, pc;
 	int code;
 
 	w->run.here = HERE_ASK;
@@ -484,6 +484,7 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 	frames[n & (UNWIND_MAX_FRAMES - 1)] =
 		(w->pc & UNWIND_ADDRESS_MASK) | (uint64_t)w->flags_next << 32;
 	w->nr = n + 1;
+	pc = w->exact ? w->pc : w->pc - 1;
 
 	if (!(w->mode & UNWIND_BY_TABLES) && !unwind_fp_asks_table(env, w)) {
 		unwind_begin_guess(w, UNWIND_FP_END);

@@ -303,7 +303,9 @@ static unsigned class_of(const struct sorting *s, const struct wait_edge *edge)
 {
 	const struct lock_kind *lock = s->e->known[edge->row].lock;
 
-	return edge->section == EDGES_UNKNOWN ? lock->class : 0;
+	if (edge->section != EDGES_UNKNOWN || lock->class == LOCK_HELD_ELSEWHERE)
+		return LOCK_HELD;
+	return lock->class;
 }
 
 static int compare(const void *a, const void *b, void *sorting)

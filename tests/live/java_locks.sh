@@ -36,10 +36,8 @@ judge() {
 
 judge "$(java -version 2>&1 | sed -n 's/.*version "\([0-9.]*\)".*/Java \1/p')" java
 judge "without compressed pointers" java -XX:-UseCompressedOops
-judge "ZGC" java -XX:+UseZGC
 for other in /usr/lib/jvm/temurin-*; do
 	[ -x "$other/bin/java" ] || continue
-	judge "${other##*/}" "$other/bin/java"
 	judge "${other##*/}, ZGC" "$other/bin/java" -XX:+UseZGC
 	judge "${other##*/}, compact headers" "$other/bin/java" -XX:+UseCompactObjectHeaders
 done

@@ -10,9 +10,9 @@ export PROBEE
 found=0
 while read -r version ruby; do
 	[ "$version" != missing: ] || { [ ! "$ruby" ] || skip_part "Ruby $ruby" "not on this machine"; continue; }
-	[ $found = 1 ] || check "Ruby $version: code that is gone is never named wrongly" judge made "$ruby" "${SECONDS_EACH:-3}"
+	[ $found = 1 ] || check "Ruby $version: code that is gone is never named wrongly" judge made "$ruby" "${SECONDS_EACH:-2}"
 	found=1
-	check "Ruby $version: stacks are paths of the tree of calls ($ruby)" judge tree "$ruby" "${SECONDS_EACH:-3}" -W0
+	check "Ruby $version: stacks are paths of the tree of calls ($ruby)" judge tree "$ruby" "${SECONDS_EACH:-2}" -W0
 	check "Ruby $version: threads that wait are where Ruby says ($ruby)" judge waits "$ruby"
 done < <("$ROOT/tests/oracle/ruby/rubies.sh")
 [ $found = 1 ] || skip "no Ruby that is known"

@@ -93,7 +93,7 @@ static uint32_t cookie_at(struct target *t, uint64_t code)
 	const struct python_layout *l = &t->image.python;
 	uint64_t v = 0;
 
-	target_read_u64(&t->memory, RUNTIME_FRAME_INTERPRETED, code + (l->code_version ? l->code_version : l->code_lines), &v);
+	target_read_u64(&t->memory, code + (l->code_version ? l->code_version : l->code_lines), &v);
 	return (uint32_t)v;
 }
 
