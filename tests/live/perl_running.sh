@@ -12,7 +12,7 @@ found=0
 while read -r version perl; do
 	[ "$version" != missing: ] || { skip_part "Perl $perl" "not on this machine"; continue; }
 	check "Perl $version: stacks are paths of the tree of calls ($perl)" judge "$perl" "${SECONDS_EACH:-1.5}"
-	[ $found = 1 ] || check "Perl $version: also while it sleeps" judge "$perl" "${SECONDS_EACH:-1.5}" sleep
+	[ $found = 1 ] || check "Perl $version: also while it sleeps" judge "$perl" "${SECONDS_EACH:-2.5}" sleep
 	found=1
 done < <("$ROOT/tests/oracle/perl/perls.sh")
 [ $found = 1 ] || skip "no Perl that is known"

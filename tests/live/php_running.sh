@@ -12,7 +12,7 @@ found=0
 while read -r version php; do
 	[ "$version" != missing: ] || { skip_part "PHP $php" "not on this machine"; continue; }
 	check "PHP $version: stacks are paths of the tree of calls ($php)" judge "$php" "${SECONDS_EACH:-1.5}"
-	[ $found = 1 ] || check "PHP $version: also while it sleeps" judge "$php" "${SECONDS_EACH:-1.5}" sleep
+	[ $found = 1 ] || check "PHP $version: also while it sleeps" judge "$php" "${SECONDS_EACH:-2.5}" sleep
 	found=1
 done < <("$ROOT/tests/oracle/php/phps.sh")
 [ $found = 1 ] || skip "no PHP that is known"

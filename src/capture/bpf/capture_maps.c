@@ -138,7 +138,8 @@ void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *
 	share_dumps(b, opts, knobs);
 	size_mirrors(b, knobs);
 	knobs->memos = map_sizes_memos(&b->sizes);
-	knobs->runtimes = !b->sizes.is_tight;
+	/* A function that probes tell of would be there twice. */
+	knobs->runtimes = !b->sizes.is_tight && !(opts->programs & CAPTURE_USDT_STACKS);
 	if (b->sizes.is_tight)
 		size_without_runtimes(b);
 	bpf_map__set_max_entries(b->skel->maps.memos, knobs->memos ? knobs->memos : 1);
