@@ -219,6 +219,7 @@ CAPTURE_SRCS := \
 	src/runtimes/ruby_objects.c \
 	src/runtimes/ruby_program.c \
 	src/runtimes/runtime.c \
+	src/runtimes/runtime_loops.c \
 	src/runtimes/v8_baseline.c \
 	src/runtimes/v8_code.c \
 	src/runtimes/v8_find.c \

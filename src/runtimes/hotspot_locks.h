@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who holds the lock that a Java thread waits for. A thread that wants a monitor or a lock of
- * java.util.concurrent sleeps on a condition variable of its own, whose memory names nobody. The
- * virtual machine knows:
+ * java.util.concurrent sleeps on a condition variable of its own. Its memory does not name the
+ * lock's owner, but structures of the virtual machine lead there:
  *
  *	synchronized	JavaThread -> ObjectMonitor -> its owner: a JavaThread, the number of one
  *			(24 on), or an address on the owner's stack

@@ -5,9 +5,9 @@
 
 #include "src/elf/elf_image.h"
 #include "src/elf/exported_symbols.h"
-#include "src/runtimes/function_parts.h"
 #include "src/runtimes/perl_layout.h"
 #include "src/runtimes/runtime.h"
+#include "src/runtimes/runtime_loops.h"
 
 enum { LOOP, KEY, REVISION, VERSION, SUBVERSION, NR_NAMES };
 
@@ -21,21 +21,6 @@ static uint32_t octet(struct elf_image *img, const struct exported_symbol *s)
 	    elf_image_pread(img, &v, 1, offset) != 1)
 		return 0;
 	return v;
-}
-
-static int find_loops(struct elf_image *img, int fd, const void *data,
-		      const struct exported_symbol *loop, struct runtime_image *out)
-{
-	struct function_range parts[RUNTIME_MAX_LOOPS];
-	int nr = function_parts_find(img, fd, data, loop->vaddr, loop->size, parts,
-				     RUNTIME_MAX_LOOPS);
-
-	if (nr < 0)
-		return nr;
-	for (int i = 0; i < nr; i++)
-		out->loops[i] = (struct runtime_range){ parts[i].lo, parts[i].hi };
-	out->nr_loops = (uint32_t)nr;
-	return 0;
 }
 
 int perl_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out)
@@ -63,7 +48,7 @@ int perl_find(struct elf_image *img, int fd, const void *data, struct runtime_im
 	if (out->perl.has_globals || out->version >> 24 != 5 ||
 	    perl_layout_of(out->version >> 16 & 0xff, &out->perl.layout))
 		return 0;
-	err = find_loops(img, fd, data, &v[LOOP], out);
+	err = runtime_loops_find(img, fd, data, &v[LOOP], out);
 	out->is_known = !err;
 	return err;
 }

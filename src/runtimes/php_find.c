@@ -11,9 +11,9 @@
 
 #include "src/elf/elf_image.h"
 #include "src/elf/exported_symbols.h"
-#include "src/runtimes/function_parts.h"
 #include "src/runtimes/php_layout.h"
 #include "src/runtimes/runtime.h"
+#include "src/runtimes/runtime_loops.h"
 
 enum { LOOP, GLOBALS, OFFSET_OF_GLOBALS, NR_NAMES };
 
@@ -87,21 +87,6 @@ static int find_version(struct elf_image *img, uint32_t *version)
 	return 0;
 }
 
-static int find_loops(struct elf_image *img, int fd, const void *data,
-		      const struct exported_symbol *loop, struct runtime_image *out)
-{
-	struct function_range parts[RUNTIME_MAX_LOOPS];
-	int nr = function_parts_find(img, fd, data, loop->vaddr, loop->size, parts,
-				     RUNTIME_MAX_LOOPS);
-
-	if (nr < 0)
-		return nr;
-	for (int i = 0; i < nr; i++)
-		out->loops[i] = (struct runtime_range){ parts[i].lo, parts[i].hi };
-	out->nr_loops = (uint32_t)nr;
-	return 0;
-}
-
 int php_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out)
 {
 	struct exported_symbol v[NR_NAMES] = {
@@ -122,7 +107,7 @@ int php_find(struct elf_image *img, int fd, const void *data, struct runtime_ima
 	out->php.has_threads = !v[GLOBALS].vaddr;
 	if (out->php.has_threads || php_layout_of(out->version >> 16, &out->php.layout))
 		return 0;
-	err = find_loops(img, fd, data, &v[LOOP], out);
+	err = runtime_loops_find(img, fd, data, &v[LOOP], out);
 	out->is_known = !err;
 	return err;
 }

@@ -10,9 +10,9 @@
 
 #include "src/elf/elf_image.h"
 #include "src/elf/exported_symbols.h"
-#include "src/runtimes/function_parts.h"
 #include "src/runtimes/python_layout.h"
 #include "src/runtimes/runtime.h"
+#include "src/runtimes/runtime_loops.h"
 
 enum { LOOP, STATE, CODE_TYPE, VERSION, SINCE_3_10, SINCE_3_9, SINCE_3_8, NR_NAMES };
 
@@ -53,21 +53,6 @@ static int layout_of(struct elf_image *img, const struct exported_symbol *v, uin
 	return n < 0 ? (int)n : python_layout_told(told, (uint32_t)n, out);
 }
 
-static int find_loops(struct elf_image *img, int fd, const void *data,
-		      const struct exported_symbol *loop, struct runtime_image *out)
-{
-	struct function_range parts[RUNTIME_MAX_LOOPS];
-	int nr = function_parts_find(img, fd, data, loop->vaddr, loop->size, parts,
-				     RUNTIME_MAX_LOOPS);
-
-	if (nr < 0)
-		return nr;
-	for (int i = 0; i < nr; i++)
-		out->loops[i] = (struct runtime_range){ parts[i].lo, parts[i].hi };
-	out->nr_loops = (uint32_t)nr;
-	return 0;
-}
-
 int python_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out)
 {
 	struct exported_symbol v[NR_NAMES] = {
@@ -95,7 +80,7 @@ int python_find(struct elf_image *img, int fd, const void *data, struct runtime_
 	if (err == -ENOTSUP || out->python.is_free_threaded)
 		return 0;
 	if (!err)
-		err = find_loops(img, fd, data, &v[LOOP], out);
+		err = runtime_loops_find(img, fd, data, &v[LOOP], out);
 	out->is_known = !err;
 	return err;
 }

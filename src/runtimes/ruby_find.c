@@ -13,10 +13,10 @@
 
 #include "src/elf/elf_image.h"
 #include "src/elf/exported_symbols.h"
-#include "src/runtimes/function_parts.h"
 #include "src/runtimes/ruby_layout.h"
 #include "src/runtimes/ruby_loop.h"
 #include "src/runtimes/runtime.h"
+#include "src/runtimes/runtime_loops.h"
 
 enum { LOOP, VERSION, THREAD_CONTEXT, CONTEXT, VM, THREAD_CURRENT, NR_NAMES };
 
@@ -145,21 +145,6 @@ static int find_way(struct elf_image *img, const struct exported_symbol *v,
 	return err == -ENOENT ? -ENOTSUP : err;
 }
 
-static int find_loops(struct elf_image *img, int fd, const void *data,
-		      const struct exported_symbol *loop, struct runtime_image *out)
-{
-	struct function_range parts[RUNTIME_MAX_LOOPS];
-	int nr = function_parts_find(img, fd, data, loop->vaddr, loop->size, parts,
-				     RUNTIME_MAX_LOOPS);
-
-	if (nr < 0)
-		return nr;
-	for (int i = 0; i < nr; i++)
-		out->loops[i] = (struct runtime_range){ parts[i].lo, parts[i].hi };
-	out->nr_loops = (uint32_t)nr;
-	return 0;
-}
-
 /* The end of the initialized data that may be written. */
 static void find_data(const struct elf_image *img, struct ruby_image *r)
 {
@@ -204,7 +189,7 @@ int ruby_find(struct elf_image *img, int fd, const void *data, struct runtime_im
 	if (err == -ENOTSUP)
 		return 0;
 	if (!err)
-		err = find_loops(img, fd, data, &v[LOOP], out);
+		err = runtime_loops_find(img, fd, data, &v[LOOP], out);
 	out->is_known = !err;
 	return err;
 }

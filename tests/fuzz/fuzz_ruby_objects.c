@@ -12,32 +12,13 @@
 #include "src/runtimes/ruby_program.h"
 #include "src/runtimes/runtime.h"
 #include "unwind/frame_replay.h"
+#include "tests/fuzz/target_bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-struct memory {
-	const uint8_t *bytes;
-	size_t len;
-	unsigned reads, fail_mask;
-};
-
-static void require(int ok)
-{
-	if (!ok)
-		abort();
-}
-
 static int read_memory(void *ctx, uint64_t addr, void *buf, size_t len)
 {
-	struct memory *m = ctx;
-	uint8_t *to = buf;
-
-	require(len <= TARGET_READ_BYTES && ++m->reads < 200000);
-	if (m->fail_mask && !(m->reads & m->fail_mask))
-		return -EFAULT;
-	for (size_t i = 0; i < len; i++)
-		to[i] = m->bytes[(addr + i) % m->len];
-	return 0;
+	return read_at_most(ctx, addr, buf, len, 200000);
 }
 
 static void check_code(const struct runtime_code *c)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who holds the locks of a runtime (a Java monitor, for example) that threads wait for. The kernel
- * sees that they sleep, and the memory of the futex names nobody; the runtime knows.
+ * sees only that they sleep, and the memory of the futex does not name an owner. The runtime's own
+ * structures do.
  *
  * The problem. It has to be read from the memory of the process, and reading may block for ever. A
  * thread that does not run any more is met again and again, and must not cost a look each time.

@@ -77,7 +77,7 @@ static pid_t start(const char *agent, char **argv)
 	return pid;
 }
 
-/* A thread that goes on is left alone: it may get signals of HotSpot's own (safepoints), which nobody would deliver. */
+/* A thread that goes on is not traced any more. While it is traced, the signals that HotSpot sends to it (safepoints) would wait here. */
 static void stop(pid_t tid)
 {
 	int status;
