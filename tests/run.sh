@@ -28,6 +28,7 @@
 # A test of the kind cli that says "# san: no" mostly waits, and is not run with sanitizers.
 # With BUILD=1 the programs for san, fuzz and live are built while the first tests run.
 # A test that passes is one line; of any other test the whole output is shown, in the order of the names within a kind.
+# What failed is named once more at the end, because a reader of a long log may see only its head and its end.
 # The last line is "N passed, N failed, N skipped"; exit 1 if any failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -50,6 +51,7 @@ is_live=()					# 1: of the live lane
 began=() ended=() codes=()				# filled when it runs: ms, ms, exit code
 cpu_s=() cpu_before=0					# CPU time of each job; of all until now
 second=() passed_alone=()			# jobs that are run once more; names of those that then passed
+failures=$work/failures				# names of those that failed, with what failed in them
 RETRIES=${RETRIES:-10} RETRY_UNTIL=${RETRY_UNTIL:-1500}
 shared_live=() shared_other=() light=() alone=()	# numbers that wait for their turn
 is_light=()						# 1: of the queue light
@@ -160,10 +162,14 @@ say() {
 	printf '%-5s %-44s %3d.%02d s %4s  %s\n' "$1" "$2" $(($3 / 1000)) $(($3 % 1000 / 10)) "${cpu_s[${shown:-0}]:-}" "${4:-}"
 }
 
-# show_failures LOG: what failed comes first, because a reader of a long log may see only its head; then the whole log.
+# show_failures NAME LOG: what failed comes first, because a reader of a long log may see only its head; then the whole log.
 show_failures() {
-	awk '/^not ok/ { on = !/# *[sS][kK][iI][pP]/ } /^ok/ { on = 0 } on { print "    " $0 }' "$1" | head -n 40
-	sed 's/^/    /' "$1"
+	local parts=$work/parts
+	awk '/^not ok/ { on = !/# *[sS][kK][iI][pP]/ } /^ok/ { on = 0 } on { print "    " $0 }' "$2" | head -n 40 >"$parts"
+	cat "$parts"
+	sed 's/^/    /' "$2"
+	[ -s "$parts" ] || tail -n 5 "$2" | sed 's/^/    /' >"$parts"	# it has no parts, or it died
+	{ echo "failed: $1"; head -n 12 "$parts" | sed 's/^    not ok/    failed/'; } >>"$failures"
 }
 
 # judge NAME EXIT-CODE MILLISECONDS LOG: counts one finished test and prints its line.
@@ -188,7 +194,7 @@ judge() {
 	if [ "$bad" != 0 ]; then
 		[ "$rc" != 124 ] && [ "$rc" != 137 ] || echo "(out of time)" >>"$log"
 		say FAIL "$name" "$took" "exit $rc"
-		show_failures "$log"
+		show_failures "$name" "$log"
 	elif [ $((ok - skip)) = 0 ]; then
 		say skip "$name" "$took" "$(grep -v '^[[:space:]]*$' "$log" | tail -n 1)"
 	else
@@ -398,6 +404,7 @@ for kind in "${!order_alone[@]}"; do order[$kind]+=${order_alone[$kind]}; done	#
 run_all
 for kind in "${!kind_ms[@]}"; do printf '%s %d s\n' "$kind" $(((kind_ms[$kind] + 500) / 1000)); done | sort |
 	awk '{ text = text sep $0; sep = ", " } END { print "time: " text }'
+[ ! -s "$failures" ] || cat "$failures"
 [ ${#passed_alone[@]} = 0 ] || echo "${#passed_alone[@]} tests passed only alone: ${passed_alone[*]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
