@@ -60,6 +60,7 @@
 #define MAX_CHILDREN 256		/* that are looked up one by one */
 #define FEW_BYTES (64u << 10)		/* of a file: its code is about one page of a table */
 #define ATTACH_NS (2000 * NSEC_PER_MSEC)	/* for runtimes of processes that run already */
+#define KNOW_NS (300 * NSEC_PER_MSEC)	/* for runtimes to be known, without scans */
 #define FEW_FILES 4096			/* descriptors */
 
 static bool wants_tables(const struct recorder_options *o)
@@ -92,6 +93,19 @@ static void publish_runtimes(struct recorder *r)
 	for (struct process *p = r->processes.all; p; p = p->next)
 		if (p->died_ns == TIME_NEVER)
 			process_runtimes_publish(r->runtimes, p);
+}
+
+/*
+ * Frames of runtimes are known only to stacks that are unwound at once, so no table that the
+ * process may need is waited for until a stack goes through it.
+ */
+static void want_all_tables(void *ctx, const struct process *p)
+{
+	struct recorder *r = ctx;
+
+	for (size_t i = 0; i < p->nr_maps; i++)
+		if (p->maps[i].binary && p->maps[i].died_ns == TIME_NEVER)
+			binary_store_want_all(r->store, p->maps[i].binary);
 }
 
 static void on_runtime(void *ctx, uint32_t binary, const struct runtime_image *image)
@@ -275,6 +289,8 @@ static int open_tracker(struct recorder *r)
 		err = process_runtimes_new(&r->runtimes);
 	if (!err)
 		err = binary_store_new(&store, &r->store);
+	if (!err)
+		process_runtimes_watch(r->runtimes, want_all_tables, r);
 	if (!err && r->opts.cmdlines)
 		err = cmdlines_new(recorder_give_up_rights, &r->cmdlines);
 	tracker.store = r->store;
@@ -414,16 +430,16 @@ static int wait_for_tables(struct recorder *r)
 }
 
 /*
- * A scan that comes before an interpreter is known has no frames of its, and a thread that sleeps
- * is not unwound again. Its table tells what it is.
+ * A stack that comes before an interpreter is known has no frames of its. Its table tells what it
+ * is. Of samples, more will come soon; but a thread that sleeps is not unwound again.
  */
 static int attach_runtimes(struct recorder *r)
 {
 	struct patience attach = { .until_ns = now_ns() + ATTACH_NS };
-	int err = 0;
+	bool scans = r->opts.programs & CAPTURE_TASKS;
+	int err = wait_for_some(r, scans ? attach.until_ns : now_ns() + KNOW_NS,
+				binary_store_lacks_interpreter);
 
-	if (r->opts.programs & CAPTURE_TASKS)
-		err = wait_for_some(r, attach.until_ns, binary_store_lacks_interpreter);
 	if (!err)
 		session_attach(r->session, &attach);
 	return err;

@@ -59,6 +59,8 @@ struct capture_world {
 	uint32_t tables[64], nr_tables;	/* binaries of on_table(), as they came */
 	uint32_t nr_none;		/* of these: there is no table and never will be */
 	uint32_t same[64], nr_same;
+	bool is_whole;			/* all pages of a runtime are wanted when it is known */
+	uint32_t nr_runtimes;
 };
 
 static inline int cw_memory(size_t bytes)
@@ -115,6 +117,16 @@ static inline void cw_on_same(void *ctx, uint32_t binary, uint32_t other)
 	unwind_loader_same(w->loader, binary, other);
 }
 
+static inline void cw_on_runtime(void *ctx, uint32_t binary, const struct runtime_image *image)
+{
+	struct capture_world *w = ctx;
+
+	(void)image;
+	w->nr_runtimes++;
+	if (w->is_whole)
+		binary_store_want_all(w->store, binary);
+}
+
 static inline bool cw_wanted(void *ctx, uint32_t tgid)
 {
 	const struct capture_world *w = ctx;
@@ -154,7 +166,8 @@ static inline void capture_world_open_with(struct capture_world *w, bool at_once
 {
 	struct binary_store_deps store = {
 		.binaries = &w->binaries, .want_tables = true, .at_once = at_once,
-		.on_table = cw_on_table, .on_same = cw_on_same, .ctx = w,
+		.on_table = cw_on_table, .on_runtime = cw_on_runtime, .on_same = cw_on_same,
+		.ctx = w,
 	};
 	struct process_tracker_deps tracker = {
 		.processes = &w->processes, .binaries = &w->binaries, .wanted = cw_wanted, .ctx = w,

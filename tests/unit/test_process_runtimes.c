@@ -113,6 +113,28 @@ static void is_published_with_its_constants(void **state)
 	assert_false(has_runtime);
 }
 
+static void count(void *ctx, const struct process *told)
+{
+	assert_ptr_equal(told, p);
+	++*(int *)ctx;
+}
+
+/* Whoever has tables built is told which processes have runtimes. */
+static void processes_with_a_runtime_are_told(void **state)
+{
+	int nr = 0;
+
+	(void)state;
+	process_runtimes_watch(r, count, &nr);
+	map(COPY);
+	process_runtimes_found(r, BINARY, &image);
+	process_runtimes_publish(r, p);
+	assert_int_equal(nr, 0);
+	map(BINARY);
+	process_runtimes_publish(r, p);
+	assert_int_equal(nr, 1);
+}
+
 static void copies_are_the_same(void **state)
 {
 	(void)state;
@@ -272,7 +294,8 @@ static void a_jvm_that_is_not_known_is_left_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(is_published_with_its_constants), TEST(copies_are_the_same),
+		TEST(is_published_with_its_constants),
+		TEST(processes_with_a_runtime_are_told), TEST(copies_are_the_same),
 		TEST(unknown_versions_have_no_program), TEST(a_shorter_way_stays),
 		TEST(each_runtime_has_a_slot), TEST(a_slot_is_kept),
 		TEST(a_process_may_have_too_many),

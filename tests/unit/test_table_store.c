@@ -45,20 +45,28 @@ static void read_whole(struct world *w)
 	assert_true(w->whole->nr_pages > 2);
 }
 
-static uint32_t map_copy(struct world *w, const char *name)
+static uint32_t map_copy_of(struct world *w, const char *file, const char *name)
 {
 	char path[96], command[256];
 	struct stat st;
 	struct proc_map map = { .start = 0x1000, .end = 0x2000, .path = path };
 
 	snprintf(path, sizeof(path), "%s/%s", w->dir, name);
-	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", getpid(), path);
+	snprintf(command, sizeof(command), "cp %s %s", file, path);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(truncate(path, st.st_size < LARGE ? LARGE : st.st_size), 0);
 	map.ino = st.st_ino;
 	map.dev = (uint64_t)(st.st_dev >> 8 & 0xfff) << 20 | (st.st_dev & 0xff);
 	return binary_store_map(w->c.store, getpid(), &map);
+}
+
+static uint32_t map_copy(struct world *w, const char *name)
+{
+	char own[32];
+
+	snprintf(own, sizeof(own), "/proc/%d/exe", getpid());
+	return map_copy_of(w, own, name);
 }
 
 static int setup(void **state)
@@ -95,6 +103,16 @@ static const struct unwind_page *page_at(const struct world *w, uint32_t binary,
 {
 	assert_true(page < w->view.binaries[binary].nr_pages);
 	return &w->view.pages[w->view.binaries[binary].page0 + page];
+}
+
+/* Number of pages that are not built. */
+static uint32_t nr_absent(const struct world *w, uint32_t binary)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < w->view.binaries[binary].nr_pages; i++)
+		nr += page_at(w, binary, i)->first == UNWIND_PAGE_ABSENT;
+	return nr;
 }
 
 static bool is_there(const struct world *w, uint32_t page)
@@ -191,9 +209,60 @@ static void test_all_pages(void **state)
 	tables_are_built(&w->c);
 	assert_int_equal(w->c.nr_tables, 0);
 	want(w, 1);
-	for (uint32_t i = 0; i < w->view.binaries[w->binary].nr_pages; i++)
-		assert_true(is_there(w, i));
+	assert_int_equal(nr_absent(w, w->binary), 0);
 	assert_int_equal(w->c.nr_tables, 1);
+}
+
+/* No stack has to ask, and it is built once: what was thrown out since is not. */
+static void test_all_at_once(void **state)
+{
+	struct world *w = *state;
+
+	want(w, 1);
+	assert_int_not_equal(nr_absent(w, w->binary), 0);
+	binary_store_want_all(w->c.store, w->binary);
+	assert_true(binary_store_lacks_interpreter(w->c.store));
+	tables_are_built(&w->c);
+	assert_false(binary_store_lacks_interpreter(w->c.store));
+	assert_int_equal(nr_absent(w, w->binary), 0);
+	assert_page(w, w->binary, 1);
+	assert_page(w, w->binary, 2);
+	assert_int_equal(w->c.nr_tables, 2);
+	binary_store_drop_table(w->c.store, w->binary);
+	binary_store_want_all(w->c.store, w->binary);
+	tables_are_built(&w->c);
+	assert_int_equal(w->c.nr_tables, 2);
+	want(w, 1);
+	binary_store_want_all(w->c.store, 0);
+	binary_store_want_all(w->c.store, 99999);
+}
+
+/* One of them is being built just then. */
+static void test_all_meanwhile(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(binary_store_want_table(w->c.store, w->binary, 1));
+	binary_store_want_all(w->c.store, w->binary);
+	tables_are_built(&w->c);
+	assert_int_equal(nr_absent(w, w->binary), 0);
+}
+
+/* An interpreter whose name does not say so: its first page tells, and all others come at once. */
+static void test_a_runtime_is_built_as_a_whole(void **state)
+{
+	struct world *w = *state;
+
+	if (access("/usr/bin/python3", R_OK))
+		skip();
+	w->binary = map_copy_of(w, "/usr/bin/python3", "snake");
+	assert_int_not_equal(w->binary, 0);
+	w->c.is_whole = true;
+	assert_true(binary_store_want_table(w->c.store, w->binary, 1));
+	tables_are_built(&w->c);
+	assert_int_not_equal(w->c.nr_runtimes, 0);
+	assert_int_equal(w->c.nr_tables, 2);
+	assert_int_equal(nr_absent(w, w->binary), 0);
 }
 
 /* Pages that are wanted while others are being built come right after them. */
@@ -275,7 +344,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_only_what_is_wanted), T(test_hints_come_with_the_next_page),
-		T(test_all_pages), T(test_wanted_meanwhile), T(test_behind_the_end), T(test_thrown_out),
+		T(test_all_pages), T(test_all_at_once), T(test_all_meanwhile),
+		T(test_a_runtime_is_built_as_a_whole), T(test_wanted_meanwhile), T(test_behind_the_end), T(test_thrown_out),
 		T(test_copies_have_the_same_pages), T(test_no_room),
 	};
 

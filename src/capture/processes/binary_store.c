@@ -98,6 +98,11 @@ bool binary_store_want_table(struct binary_store *st, uint32_t binary, uint32_t 
 	return table_store_want(st->tables, binary, page);
 }
 
+void binary_store_want_all(struct binary_store *st, uint32_t binary)
+{
+	table_store_want_all(st->tables, binary);
+}
+
 void binary_store_hint_table(struct binary_store *st, uint32_t binary, uint32_t page)
 {
 	table_store_hint(st->tables, binary, page);

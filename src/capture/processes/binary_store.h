@@ -66,8 +66,9 @@ uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_
  */
 void binary_store_close_unused(struct binary_store *st, const struct processes *ps, uint64_t now);
 
-/* As table_store_want(), table_store_hint(), table_store_is_pending() and table_store_drop(). */
+/* As the functions of table_store.h that are named like them. */
 bool binary_store_want_table(struct binary_store *st, uint32_t binary, uint32_t page);
+void binary_store_want_all(struct binary_store *st, uint32_t binary);
 void binary_store_hint_table(struct binary_store *st, uint32_t binary, uint32_t page);
 bool binary_store_table_pending(const struct binary_store *st, uint32_t binary, uint32_t page);
 void binary_store_drop_table(struct binary_store *st, uint32_t binary);

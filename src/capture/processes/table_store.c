@@ -32,12 +32,13 @@
 enum table_state { TABLE_NONE, TABLE_QUEUED, TABLE_READY, TABLE_NEVER };
 
 /* The store's own knowledge of a binary, beyond its identity. */
-#define INTERPRETER_BYTES (64u << 20)	/* those that are larger are built page by page */
+#define INTERPRETER_BYTES (256u << 20)	/* those that are larger are built page by page */
 
 struct entry {
 	uint8_t state;			/* enum table_state; of a copy: unused */
 	bool is_placed;			/* on_table() has taken some of it */
 	bool is_interpreter;		/* by its name */
+	bool is_whole;			/* table_store_want_all() was called */
 	uint32_t original;		/* the binary whose table it uses, or itself; 0: none */
 	struct table_job *job;		/* while state is TABLE_QUEUED */
 	uint64_t retry_ns;
@@ -54,6 +55,7 @@ struct table_store {
 	struct hash_index originals;	/* by build-id */
 	struct table_store_stats stats;
 	unsigned pending;
+	uint32_t arriving;		/* the binary whose table is given on just now; or 0 */
 };
 
 /* The building of an unwind table, or of some pages. The worker touches nothing but this struct. */
@@ -187,8 +189,10 @@ static void table_built(struct table_store *ts, struct table_job *t)
 	struct entry *e = &ts->entries[t->binary];
 	bool was_placed = e->is_placed, has_rows;
 
+	ts->arriving = t->binary;
 	if (t->runtime.kind)
 		ts->deps.on_runtime(ts->deps.ctx, t->binary, &t->runtime);
+	ts->arriving = 0;
 	if (give_on(ts, e, t, &has_rows)) {
 		e->retry_ns = now_ns() + RETRY_NS;
 		return;
@@ -318,6 +322,22 @@ bool table_store_want(struct table_store *ts, uint32_t binary, uint32_t page)
 	return e->state == TABLE_QUEUED;
 }
 
+void table_store_want_all(struct table_store *ts, uint32_t binary)
+{
+	struct entry *e = ts->deps.want_tables ? table_entry(ts, binary) : NULL;
+
+	if (!e || e->is_whole || e->state == TABLE_NEVER || ts->deps.large_bytes)
+		return;
+	e->is_whole = true;
+	page_set_fill(&e->wanted);
+	if (e->state == TABLE_QUEUED)
+		worker_hurry(ts->deps.pool, &e->job->job, PRIORITY_WANTED);
+	else if (e == &ts->entries[ts->arriving])
+		return;			/* table_done() asks for the rest */
+	else if (e->state == TABLE_NONE || page_set_has_more(&e->wanted, &e->built))
+		queue_table(ts, (uint32_t)(e - ts->entries), PRIORITY_WANTED);
+}
+
 void table_store_hint(struct table_store *ts, uint32_t binary, uint32_t page)
 {
 	struct entry *e = ts->deps.want_tables ? table_entry(ts, binary) : NULL;
@@ -398,11 +418,13 @@ static uint64_t pages_of(const struct binary *b)
 
 /*
  * A stack that waits for a page has a mark instead of interpreted frames, whose memory it does not
- * come with. So the table of an interpreter is built as a whole. Its name need only be a guess.
+ * come with. So the table of an interpreter is built as a whole, before a stack needs it. Its name
+ * need only be a guess.
  */
 static bool is_interpreter(const struct binary *b)
 {
-	static const char *const names[] = { "python", "ruby", "php", "perl", "libjvm.so" };
+	static const char *const names[] = { "python", "ruby",     "php",  "perl",
+					     "node",   "electron", "libjvm.so" };
 	const char *name = strrchr(b->path, '/');
 	bool is = false;
 
@@ -444,7 +466,7 @@ void table_store_admit(struct table_store *ts, const struct binary *b, const voi
 		return;
 	e->is_interpreter = is_interpreter(b);
 	divide(ts, e, b);
-	if (ts->deps.at_once && !e->wanted.nr)
+	if ((ts->deps.at_once && !e->wanted.nr) || (e->is_interpreter && !ts->deps.large_bytes))
 		queue_table(ts, b->index, eager_priority(b));
 }
 
@@ -456,7 +478,8 @@ unsigned table_store_pending(const struct table_store *ts)
 bool table_store_lacks_interpreter(const struct table_store *ts)
 {
 	for (size_t i = 0; ts->pending && i < ts->cap_entries; i++)
-		if (ts->entries[i].job && ts->entries[i].is_interpreter)
+		if (ts->entries[i].job &&
+		    (ts->entries[i].is_interpreter || ts->entries[i].is_whole))
 			return true;
 	return false;
 }

@@ -15,7 +15,8 @@
  * The idea. The table of a small file is built as a whole, that of a large one page by page: a
  * stack that meets a page of 64 KiB of code for the first time waits for it, about a millisecond.
  * All pages that are wanted when a worker is free are built together. A file that cannot be read in
- * parts gives all its pages with the first.
+ * parts gives all its pages with the first. Files of processes with a runtime are built as a whole,
+ * because frames of runtimes are known only to stacks that do not wait.
  *
  * Copies of a file (libc in each container) share one table. Files with equal build-id, size and
  * addresses are copies.
@@ -79,6 +80,11 @@ void table_store_admit(struct table_store *ts, const struct binary *b, const voi
  * already, or there will never be one.
  */
 bool table_store_want(struct table_store *ts, uint32_t binary, uint32_t page);
+/*
+ * Has all of it built, now, whether a stack has asked for it or not; once, and not with large_bytes
+ * set. May be called from on_runtime().
+ */
+void table_store_want_all(struct table_store *ts, uint32_t binary);
 /*
  * A page that may be wanted soon: it is built with the next page that is wanted. UINT32_MAX: all
  * pages.

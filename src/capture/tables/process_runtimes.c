@@ -43,6 +43,8 @@ struct process_runtimes {
 	uint32_t nr_programs;
 	struct per_process own;		/* of struct own_runtimes */
 	bool has_told;			/* of processes that have too many */
+	void (*on_process)(void *ctx, const struct process *p);	/* NULL: nobody is told */
+	void *ctx;
 };
 
 /* A runtime of a process. It keeps its slot as long as the process lives. */
@@ -80,6 +82,13 @@ void process_runtimes_free(struct process_runtimes *r)
 	free(r->late);
 	per_process_release(&r->own);
 	free(r);
+}
+
+void process_runtimes_watch(struct process_runtimes *r,
+			    void (*fn)(void *ctx, const struct process *p), void *ctx)
+{
+	r->on_process = fn;
+	r->ctx = ctx;
 }
 
 /* Gives the image's program to the kernel side. Programs that are equal have one number. */
@@ -391,6 +400,8 @@ void process_runtimes_publish(struct process_runtimes *r, const struct process *
 		return;
 	add_late(r, p);
 	own = own_of(r, p);
+	if (own && r->on_process)
+		r->on_process(r->ctx, p);
 	for (uint32_t i = 0; own && i < own->nr; i++) {
 		const struct own_runtime *o = &own->v[i];
 

@@ -4,6 +4,7 @@
  * binary that has one, and for each process the number of its program and its constants.
  *
  *	process_runtimes_new(&fds, &r)
+ *	process_runtimes_watch(r, fn, ctx)	if somebody is to be told of processes
  *	process_runtimes_found(r, binary, &image)	once per binary that is a runtime
  *	process_runtimes_same(r, binary, other)		binary is a copy of other
  *	process_runtimes_publish(r, p)		after each change of p's mappings, and of the
@@ -40,6 +41,12 @@ struct process_runtimes_fds {
 
 int process_runtimes_new(struct process_runtimes **rp);
 void process_runtimes_free(struct process_runtimes *r);	/* NULL is fine */
+
+/*
+ * fn is called for each process that has a runtime when it is published. It may not call back.
+ */
+void process_runtimes_watch(struct process_runtimes *r,
+			    void (*fn)(void *ctx, const struct process *p), void *ctx);
 
 /* The maps; until then nothing is published. */
 void process_runtimes_set(struct process_runtimes *r, const struct process_runtimes_fds *fds);
