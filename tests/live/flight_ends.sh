@@ -56,7 +56,7 @@ check "the keeper is killed: the recorder ends" until_true 10 gone "$RECORDER"
 
 # --- memory: what does not fit falls out, is counted and said
 # With the stack memory of samples the trace grows by half a megabyte a second.
-start "$(command -v taskset)" -c 0 "$WORKLOADS/threads" 3 spin
+start "$(command -v taskset)" -c 0 "$WORKLOADS/threads" 3 noise
 flight memory record --flight 60s --flight-after 0 --flight-memory 1M -C 0 -F 499 --audit 1/10 -o memory.pbz
 for i in $(seq 30); do
 	sleep 0.5
@@ -76,7 +76,7 @@ check "by info, too" grep -q 'fallen out of memory' <("$PROBEE" info --no-pager 
 
 # --- a disk that is full, and one that takes nothing: the recording goes on, and memory stays bounded
 mkdir mnt && mount -t tmpfs -o size=64k none mnt
-flight full record --flight 5s --flight-after 0 --trigger-every 1s -F 499 -o mnt/full.pbz
+flight full record --flight 5s --flight-after 0 --trigger-every 1s -C 0 -F 499 --audit 1/10 -o mnt/full.pbz
 sleep 3
 kill -USR1 "$FLIGHT"
 check "a full disk is said" until_true 20 grep -q 'write mnt/full.*: No space left' full.err

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * threads N [sleep|spin]: N threads, each blocked (or spinning) at the end of t1 > t2 > ... > tK with K from
+ * threads N [sleep|spin|noise]: N threads, each blocked (or spinning) at the end of t1 > t2 > ... > tK with K from
  * 15 to 20 by thread. Stacks are small: 12,000 threads fit. The main thread waits in main > wait_forever.
+ * noise: they spin, and their stacks have memory that changes all the time and that nothing can compress.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,14 +12,30 @@
 
 #include "ready.h"
 
-enum { STACK_BYTES = 64 * 1024, SHALLOWEST = 15, DEPTHS = 6 };
+enum { STACK_BYTES = 64 * 1024, SHALLOWEST = 15, DEPTHS = 6, NOISE_WORDS = 2048 };
 
-static volatile int spinning;
+static volatile int spinning, noisy;
 static atomic_int arrived;
+
+/* xorshift64 by Marsaglia, 2003. */
+FRAME static void make_noise(void)
+{
+	volatile uint64_t noise[NOISE_WORDS];
+	uint64_t x = (uintptr_t)noise | 1;
+
+	for (unsigned i = 0;; i = (i + 1) % NOISE_WORDS) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		noise[i] = x;
+	}
+}
 
 static inline __attribute__((always_inline)) void stay(void)
 {
 	atomic_fetch_add(&arrived, 1);
+	if (noisy)
+		make_noise();
 	for (;;) {
 		if (spinning)
 			burn(ROUNDS_PER_MS);
@@ -83,6 +100,7 @@ int main(int argc, char **argv)
 	pthread_t thread;
 
 	spinning = argc > 2 && !strcmp(argv[2], "spin");
+	noisy = argc > 2 && !strcmp(argv[2], "noise");
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	for (i = 0; i < want; i++) {
