@@ -59,7 +59,6 @@ static struct segment *segment_of(struct verify *v, uint32_t nr)
 		s->tables = definition_store_new();
 		if (!s->tables)
 			return NULL;
-		definition_store_fold(s->tables, FOLD_RUNTIMES);
 	}
 	return &v->segments[nr];
 }
@@ -225,6 +224,7 @@ static int prepare(struct verify *v, uint32_t segment, uint32_t id, uint64_t tim
 static int take_ours(struct verify *v, const struct definition_store *t, uint32_t node)
 {
 	const struct table_node *n;
+	bool is_behind = false;
 
 	v->nr_ours = 0;
 	for (; (n = definition_store_find_node(t, node)); node = n->parent) {
@@ -232,12 +232,16 @@ static int take_ours(struct verify *v, const struct definition_store *t, uint32_
 		struct verify_frame *slot;
 
 		/* No native frame: what an interpreter's probes have told (bpf/shadow.bpf.h). */
-		if (f && f->kind == FRAME_SYNTHETIC)
+		if (f && (f->kind == FRAME_SYNTHETIC || f->flags & FRAME_RUNTIME)) {
+			is_behind = true;
 			continue;
+		}
 		slot = array_push(&v->ours, &v->nr_ours, &v->cap_ours);
 		if (!slot)
 			return -ENOMEM;
 		slot->frame = n->frame;
+		slot->is_behind_runtime = is_behind;
+		is_behind = false;
 		if (!f)
 			continue;
 		slot->binary = f->flags & FRAME_UNMAPPED || f->kind == FRAME_JIT ? 0 : f->binary;
@@ -267,8 +271,14 @@ static void take_theirs(struct verify *v)
 	}
 }
 
+/*
+ * Frames of a runtime may stand for those of generated code, which probee does not show then: libdw
+ * has their addresses, and guesses from there on.
+ */
 static bool any_step_guessed(struct verify *v, struct libdw_process *p, uint32_t at)
 {
+	if (at < v->nr_ours && at < v->result.nr && v->ours[at].is_behind_runtime)
+		at++;
 	for (uint32_t i = 0; i < at; i++)
 		if (!libdw_process_has_cfi(p, instruction(&v->result, i)))
 			return true;

@@ -40,6 +40,7 @@ struct verify_frame {
 	uint64_t addr;	/* virtual address in the file; after the call unless exact */
 	bool exact;
 	uint32_t frame;			/* probee's: id of its FRAME record */
+	bool is_behind_runtime;		/* probee's: frames of a runtime come before it */
 	const char *symbol;		/* libdw's: only at the first difference; NULL: unknown */
 	uint64_t symbol_offset;
 };

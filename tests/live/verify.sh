@@ -54,6 +54,17 @@ check "nor in throws, but for the moment of a jump to a handler" at_most "$(grep
 check "a trace without kept stacks is refused" not "$PROBEE" verify "$(start chain30; sample -q -d 0.2 -p "$PID" \
 	-o none.pbz; finish "$PID"; echo none.pbz)"
 
+# Frames of JavaScript stand for those of generated code, which libdw has by address.
+if command -v node >/dev/null; then
+	background node -e 'function f(n) { return n ? f(n - 1) + [3, 1, 2].sort((a, b) => a - b)[0] : 1 } for (;;) f(9)'
+	sleep 1
+	sample -q --audit 1/1 -F 499 -d 1 -p "$PID" -o node.pbz
+	finish "$PID"
+	"$PROBEE" verify node.pbz >verdict 2>&1
+	check "node: no stack is another one to libdw" equal $? 0
+	check "node: stacks were judged" at_least "$(awk '/stacks kept/ { print $1 }' verdict)" 50
+fi
+
 # The damaged table: the file says something else now than while probee recorded.
 cp "$WORKLOADS/chain30" spoilt
 if size=$(python3 "$LIVE/spoil.py" "$T/spoilt" f18); then
