@@ -511,10 +511,15 @@ uint32_t definition_store_frame_depth(const struct definition_store *t, uint32_t
 	return s && s->nr_lines ? s->nr_lines : 1;
 }
 
+static bool is_runtime(const struct rec_frame *f)
+{
+	return f && f->flags & FRAME_RUNTIME;
+}
+
 /* What a frame of a runtime says itself, for where its function does not. */
 static void view_runtime(const struct rec_frame *f, struct frame_view *v)
 {
-	if (!f || !(f->flags & FRAME_RUNTIME))
+	if (!is_runtime(f))
 		return;
 	v->tier = f->flags & (FRAME_COMPILED | FRAME_INLINED) ? TIER_COMPILED : TIER_INTERPRETED;
 	v->inlined = f->flags & FRAME_INLINED;
@@ -524,11 +529,12 @@ void definition_store_frame_view(const struct definition_store *t, uint32_t fram
 				 char buf[FRAME_TEXT_MAX], struct frame_view *v)
 {
 	const struct table_symbol *s = definition_store_find_symbol(t, frame);
+	const struct rec_frame *f = definition_store_find_frame(t, frame);
 	const struct rec_func *func;
 	const struct rec_line *line;
 
 	memset(v, 0, sizeof(*v));
-	view_runtime(definition_store_find_frame(t, frame), v);
+	view_runtime(f, v);
 	if (!s || i >= s->nr_lines) {
 		view_address(t, frame, buf, v);
 		return;
@@ -546,7 +552,8 @@ void definition_store_frame_view(const struct definition_store *t, uint32_t fram
 	v->func = func ? line->func : 0;
 	v->named = func != NULL;
 	v->inlined |= i + 1 < s->nr_lines;
-	v->has_offset = !v->inlined;
+	/* Of some runtimes there is none, so 0 says nothing. */
+	v->has_offset = !v->inlined && (s->offset || !is_runtime(f));
 	v->offset = s->offset;
 	v->file = func ? func->file : 0;
 	v->start_line = func ? func->start_line : 0;

@@ -256,6 +256,7 @@ static const struct runtime_kind_row {
 	const char *name;
 	uint8_t lang;
 	bool owns_code;
+	bool has_offsets;	/* an instruction is a distance within its code object */
 	int (*find)(struct elf_image *img, int fd, const void *data, struct runtime_image *out);
 	bool (*is_sound)(const struct runtime_image *image);
 	const char *(*variant)(const struct runtime_image *image);	/* behind the version */
@@ -287,7 +288,7 @@ static const struct runtime_kind_row {
 	bool (*has_one_each)(const struct runtime_image *image);	/* NULL: no */
 } kinds[RUNTIME_KINDS] = {
 	[RUNTIME_CPYTHON] = {
-		.name = "python", .lang = LANG_PYTHON, .find = python_find,
+		.name = "python", .lang = LANG_PYTHON, .has_offsets = true, .find = python_find,
 		.is_sound = python_is_sound, .variant = python_variant,
 		.program = python_program_of, .constants = python_constants,
 		.shorten = python_shorten, .code_read = python_code_of,
@@ -295,7 +296,7 @@ static const struct runtime_kind_row {
 		.has_one_each = python_has_one_each,
 	},
 	[RUNTIME_HOTSPOT] = {
-		.name = "java", .lang = LANG_JAVA, .find = hotspot_find,
+		.name = "java", .lang = LANG_JAVA, .has_offsets = true, .find = hotspot_find,
 		.is_sound = hotspot_is_sound, .program = hotspot_program_of,
 		.constants = hotspot_constants, .attach = hotspot_attach,
 		.code_read = hotspot_code_read, .code_lines = hotspot_code_lines,
@@ -303,8 +304,8 @@ static const struct runtime_kind_row {
 		.versions = "11, 17, 21, 25",
 	},
 	[RUNTIME_V8] = {
-		.name = "v8", .lang = LANG_JAVASCRIPT, .owns_code = true, .find = v8_find,
-		.is_sound = v8_is_sound, .program = v8_program_of,
+		.name = "v8", .lang = LANG_JAVASCRIPT, .owns_code = true, .has_offsets = true,
+		.find = v8_find, .is_sound = v8_is_sound, .program = v8_program_of,
 		.constants = v8_constants, .constants_again = v8_constants_again,
 		.code_read = v8_code_of, .code_read_kept = v8_code_read_kept,
 		.code_line = v8_code_line, .code_lines = v8_code_lines,
@@ -355,6 +356,11 @@ bool runtime_image_is_sound(const struct runtime_image *image)
 uint8_t runtime_lang(const struct runtime_image *image)
 {
 	return kinds[image->kind].lang;
+}
+
+bool runtime_has_offsets(const struct runtime_image *image)
+{
+	return kinds[image->kind].has_offsets;
 }
 
 bool runtime_owns_code(const struct runtime_image *image)

@@ -96,6 +96,9 @@ bool runtime_image_is_sound(const struct runtime_image *image);
 /* enum func_lang of its frames. */
 uint8_t runtime_lang(const struct runtime_image *image);
 
+/* Whether an instruction is a distance in its code object, which means something to people. */
+bool runtime_has_offsets(const struct runtime_image *image);
+
 /* Whether its frames are on the native stack, in code that it generates (RUNTIME_OWNS_CODE). */
 bool runtime_owns_code(const struct runtime_image *image);
 

@@ -359,7 +359,7 @@ static int answer(const struct code *c, uint32_t id, const struct waiting *w, in
 
 		sym.name = sym.sysname = outermost->name;
 		sym.func_flags = outermost->func_flags;
-		sym.has_func_addr = true;
+		sym.has_func_addr = runtime_has_offsets(c->image);
 		sym.func_addr = place_of(id);
 		sym.lines = lines;
 		sym.nr_lines = (size_t)nr;
