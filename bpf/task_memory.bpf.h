@@ -17,7 +17,7 @@
 struct vma_probe {
 	uint64_t end;
 	struct file *file;
-	uint64_t anon, flags;		/* anon_vma, not NULL: some pages are no file's; vm_flags */
+	uint64_t flags;			/* vm_flags */
 };
 
 /*
@@ -39,7 +39,6 @@ static long probe_vma(struct task_struct *task, struct vm_area_struct *vma, void
 
 	p->file = vma->vm_file;
 	p->end = vma->vm_end;
-	p->anon = (uint64_t)vma->anon_vma;
 	p->flags = vma->vm_flags;
 	return 0;
 }
@@ -62,10 +61,10 @@ __noinline int may_read(struct vma_probe *p, long found, uint32_t faults)
 
 /*
  * Whether the pages of a private mapping are memory or on a disk of this machine: those that were
- * copied are memory, and if the one that is asked for is not, then the file has it. FUSE has a
- * device, too, but a program delivers what is on it.
+ * written to are memory, and all others the file has. FUSE has a device, too, but a program
+ * delivers what is on it.
  */
-__noinline int is_copy_of_local_file(struct vma_probe *p)
+__noinline int is_local_file(struct vma_probe *p)
 {
 	if (!WITH_SCANS)
 		return 0;
@@ -74,7 +73,7 @@ __noinline int is_copy_of_local_file(struct vma_probe *p)
 	struct super_block *sb = BPF_CORE_READ(file, f_inode, i_sb);
 	uint64_t magic = BPF_CORE_READ(sb, s_magic);
 
-	if (!p || !p->anon || p->flags & VM_SHARED || magic == FUSE_MAGIC)
+	if (!p || p->flags & VM_SHARED || magic == FUSE_MAGIC)
 		return 0;
 	return magic == RAMFS_MAGIC || magic == BTRFS_MAGIC || BPF_CORE_READ(sb, s_bdev) != 0;
 }
@@ -153,8 +152,8 @@ static __always_inline int unwind_read_word(void *env, uint64_t addr, uint64_t *
 	if (e->g->no_reads)
 		return 1;
 	err = may_read(&probe, bpf_find_vma(e->task, addr, probe_vma, &probe, 0), knobs.faults);
-	/* A static variable of an interpreter leads to its threads. */
-	if (err && (err != UNWIND_NOT_READ || !is_copy_of_local_file(&probe)))
+	/* Static variables of an interpreter lead to its threads, and it has static code objects. */
+	if (err && (err != UNWIND_NOT_READ || !is_local_file(&probe)))
 		return 1;
 	return bpf_copy_from_user_task(value, sizeof(*value), (void *)addr, e->task, 0) != 0;
 }

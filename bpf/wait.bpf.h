@@ -140,7 +140,7 @@ static __always_inline bool may_read_words(struct task_struct *task, uint64_t ad
 	if (bpf_find_vma(task, addr, probe_vma, &probe, 0))
 		return false;
 	*end = probe.end;
-	return !may_read(&probe, 0, knobs.faults) || is_copy_of_local_file(&probe);
+	return !may_read(&probe, 0, knobs.faults) || is_local_file(&probe);
 }
 
 /*
