@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# beside: live
+# needs: quiet
+# (Descriptors that other tests' processes of this user send to each other count against a limit.)
 # What the machine or its administrator has taken away: descriptors, memory, CPUs, system calls, /proc and /sys. probee makes
 # do with what is left, or says in one line what it needs and how much of it there is.
 OWN_MOUNTS=1
