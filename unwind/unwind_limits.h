@@ -109,7 +109,7 @@ struct unwind_recall {
 	uint32_t use;			/* enum unwind_memo_use */
 	uint32_t nr, at;
 	uint32_t put;			/* the entry for the rule that is looked up */
-	uint32_t hits;
+	uint32_t hits, asked;		/* rules that it had, of those that were wanted */
 	uint32_t size;			/* of the addresses that the rule holds for */
 	uint32_t from, to;		/* the same as offsets of their page, without the end */
 	uint64_t begin;

@@ -43,6 +43,7 @@ UNWIND_INLINE void unwind_begin_memo(struct unwinder *w, struct unwind_memo *m,
 	w->recall.use = MEMO_RECALL;
 	w->recall.at = 0;
 	w->recall.hits = 0;
+	w->recall.asked = 0;
 	w->recall.nr = (uint32_t)m->nr;
 	if (m->key.mappings == key->mappings && m->key.tables == key->tables &&
 	    m->key.thread == key->thread && m->nr)
@@ -52,10 +53,13 @@ UNWIND_INLINE void unwind_begin_memo(struct unwinder *w, struct unwind_memo *m,
 	m->nr = 0;
 }
 
-/* Called when unwinding has ended. A memo that has not known half of the frames is made anew. */
+/*
+ * Called when unwinding has ended. A memo that has not known half of the frames it was asked for is
+ * made anew. Frames of runtimes have no rules.
+ */
 UNWIND_INLINE void unwind_end_memo(struct unwinder *w, struct unwind_memo *m)
 {
-	uint32_t nr = w->nr < UNWIND_MEMO_FRAMES ? w->nr : UNWIND_MEMO_FRAMES;
+	uint32_t nr = w->recall.asked < UNWIND_MEMO_FRAMES ? w->recall.asked : UNWIND_MEMO_FRAMES;
 
 	if (w->recall.use == MEMO_FILL)
 		m->nr = w->recall.at;
@@ -84,6 +88,7 @@ UNWIND_INLINE int unwind_recall(struct unwinder *w, const struct unwind_memo *m,
 	uint32_t at = w->recall.at, sp = (uint32_t)w->sp;
 
 	w->recall.put = UNWIND_MEMO_FRAMES;
+	w->recall.asked++;
 	if (w->recall.use == MEMO_FILL) {
 		w->recall.put = at;
 		return 0;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/unwind_world.h"
+#include "unwind/frame_builder.h"
 
 enum { KINDS = 4, DEPTH = 200, PROLOGUE = 8, FUNCTION = 0x100, ROUNDS = 100000 };
 
@@ -26,6 +27,8 @@ struct memo_world {
 	uint64_t size[2][KINDS];
 	uint64_t map_begin, map_end;	/* the mapping, as virtual addresses */
 	struct unwind_memo memo;
+	const struct unwind_runtimes *runtimes;
+	struct frame_program program;
 	uint64_t frames[2][UNWIND_MAX_FRAMES];
 	uint32_t nr[2], end[2];
 };
@@ -79,6 +82,9 @@ static uint32_t unwind_with(struct memo_world *m, const struct unwind_table *tab
 		.read_page = read_page,
 		.ctx = &m->w,
 		.memo = key ? &m->memo : NULL,
+		.runtimes = m->runtimes,
+		.programs = &m->program,
+		.nr_programs = 1,
 	};
 
 	if (key)
@@ -256,6 +262,35 @@ static void test_random_stacks(void **state)
 	assert_true(hits > ROUNDS / 2);
 }
 
+/* Frames of a runtime have no rules: however many there are, the native ones are remembered. */
+static void test_frames_of_runtimes_do_not_count(void **state)
+{
+	static const struct unwind_runtimes runtimes = { .slots = { { .flags = RUNTIME_IS_THERE, .bytes = UINT64_MAX } } };
+	struct memo_world *m = *state;
+	struct unwind_table *loop;
+	struct frame_builder b;
+
+	frame_builder_init(&b);
+	for (int i = 0; i < 20; i++)
+		frame_emit(&b, 1, 1, 1, 0, RUNTIME_FRAME_INTERPRETED);
+	frame_end(&b);
+	assert_int_equal(frame_builder_finish(&b, &m->program), 0);
+	m->runtimes = &runtimes;
+	/* The rows are still those of the second table. */
+	for (size_t i = 0; i < m->w.cfi.nr; i++)
+		if (m->w.rows[i].vaddr == function(0) + PROLOGUE)
+			m->w.rows[i].rule.ra |= RULE_RUNTIME;
+	assert_int_equal(unwind_table_build(&m->w.cfi, VADDR, VADDR_END, &loop), 0);
+	stack_of(m, 1, (const uint8_t[]){ 0, 1, 2 }, 3);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(unwind(m, loop, 7, 0), UNWIND_ROOT);
+		assert_int_equal(m->nr[0], 4 + 2 * 20);
+	}
+	assert_int_equal(unwind(m, NULL, 7, 1), UNWIND_ROOT);
+	assert_same(m);
+	unwind_table_free(loop);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, memo_setup, memo_teardown)
@@ -266,6 +301,7 @@ int main(void)
 		TEST(test_same_place_another_pc),
 		TEST(test_how_far_a_rule_goes),
 		TEST(test_rule_ends_with_the_mapping),
+		TEST(test_frames_of_runtimes_do_not_count),
 		TEST(test_random_stacks),
 	};
 
