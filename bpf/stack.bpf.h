@@ -79,6 +79,7 @@ int replaced_return(struct unwinder *w);
 static __always_inline int guess_on(void *env, struct unwinder *w);
 struct gather;
 int frame_turn_nofault(struct gather *g);
+int frame_list_nofault(struct gather *g);
 static __always_inline void frame_turn_on(void *env, struct unwinder *w, uint64_t *frames);
 int select_runtime(struct unwinder *w, uint32_t owns_code);
 int is_loop(struct unwinder *w, uint64_t pc);
@@ -228,13 +229,20 @@ static __always_inline int guess_on(void *env, struct unwinder *w)
 	return e->sleepable ? unwind_guess_on(env, w) : guess_nofault(w) != 0;
 }
 
-/* A function of its own for the verifier, which goes through it once for all programs. */
+/* Functions of their own for the verifier, which goes through them once for all programs. */
 __noinline int frame_turn_nofault(struct gather *g)
 {
 	struct env e = { .g = g };
 
+	return g ? frame_operations(&e, &g->unwinder, g->frames, 1) : 0;
+}
+
+__noinline int frame_list_nofault(struct gather *g)
+{
+	struct env e = { .g = g };
+
 	if (g)
-		frame_turn(&e, &g->unwinder, g->frames);
+		frame_list(&e, &g->unwinder, g->frames, 4);
 	return 0;
 }
 
@@ -243,9 +251,9 @@ static __always_inline void frame_turn_on(void *env, struct unwinder *w, uint64_
 	struct env *e = env;
 
 	if (e->sleepable)
-		frame_turn(env, w, frames);
-	else
-		frame_turn_nofault(e->g);
+		frame_turn(env, w, frames, 0);
+	else if (frame_turn_nofault(e->g))
+		frame_list_nofault(e->g);
 }
 
 /* ---- pending uretprobes ---- */

@@ -61,6 +61,18 @@ static void put_jump(struct frame_builder *b, enum frame_opcode op, int d, int s
 	b->is_jump[b->program.nr - 1] = true;
 }
 
+static int place_labels_of_list(const struct frame_builder *b, struct frame_op *op)
+{
+	for (int i = 2; i < 4; i++) {
+		int32_t place = b->places[op->f[i]];
+
+		if (place < 0 || place >= (int32_t)b->program.nr)
+			return -EINVAL;
+		op->f[i] = (int16_t)place;
+	}
+	return 0;
+}
+
 int frame_builder_finish(const struct frame_builder *b, struct frame_program *out)
 {
 	if (b->err || !b->program.nr)
@@ -68,12 +80,18 @@ int frame_builder_finish(const struct frame_builder *b, struct frame_program *ou
 	*out = b->program;
 	for (uint32_t i = 0; i < out->nr; i++) {
 		struct frame_op *op = &out->ops[i];
-		int32_t label = op->op == OP_IF_VALUE ? op->f[0] : op->imm;
+		bool in_field = op->op == OP_IF_VALUE || op->op == OP_ADVANCE;
+		int32_t label = in_field ? op->f[0] : op->imm;
 		int32_t place = b->is_jump[i] ? b->places[label] : 0;
 
+		if (op->op == OP_LIST_HOW) {
+			if (place_labels_of_list(b, op))
+				return -EINVAL;
+			continue;
+		}
 		if (place < 0 || place >= (int32_t)out->nr)
 			return -EINVAL;
-		if (op->op == OP_IF_VALUE)
+		if (in_field)
 			op->f[0] = (int16_t)place;
 		else if (b->is_jump[i])
 			op->imm = place;
@@ -209,11 +227,63 @@ void frame_next(struct frame_builder *b, int d, int s, int label)
 	put_jump(b, OP_NEXT, d, s, 0, label);
 }
 
+void frame_jump_if_masked(struct frame_builder *b, int s, uint32_t mask, uint32_t value, int label)
+{
+	struct frame_op *op;
+
+	put_jump(b, OP_IF_VALUE, 0, s, 0, label);
+	op = &b->program.ops[b->program.nr - 1];
+	op->f[0] = (int16_t)label;
+	op->f[1] = (int16_t)mask;
+	op->f[2] = (int16_t)(mask >> 16);
+	op->imm = (int32_t)value;
+}
+
 void frame_jump_if_value(struct frame_builder *b, int s, int32_t value, int label)
 {
-	put_jump(b, OP_IF_VALUE, 0, s, 0, label);
+	frame_jump_if_masked(b, s, UINT32_MAX, (uint32_t)value, label);
+}
+
+void frame_jump_if_near(struct frame_builder *b, int d, int s, int bits, int label)
+{
+	put_jump(b, OP_IF_NEAR, d, s, bits & 63, label);
+}
+
+void frame_recall(struct frame_builder *b, int d, int s, int label)
+{
+	put_jump(b, OP_RECALL, d, s, 0, label);
+}
+
+void frame_advance(struct frame_builder *b, int d, int32_t value, int s, int label)
+{
+	put_jump(b, OP_ADVANCE, d, s, 0, label);
 	b->program.ops[b->program.nr - 1].f[0] = (int16_t)label;
 	b->program.ops[b->program.nr - 1].imm = value;
+}
+
+#define LIST_FLAGS 0xffff
+#define LIST_MOST_OFFSET ((1 << LIST_SHIFT) - 1)
+
+void frame_list(struct frame_builder *b, int d, int s, const struct frame_list *list,
+		int not_plain, int end)
+{
+	const int shift = list->special ? __builtin_ctz(list->special) : 0;
+	struct frame_op *how;
+
+	if (not_plain < 0 || not_plain >= b->nr_labels || end < 0 || end >= b->nr_labels ||
+	    list->special >> shift > LIST_FLAGS || list->cookie < 0 ||
+	    list->cookie > LIST_MOST_OFFSET || list->cookie_shift < 0 || list->cookie_shift > 63 ||
+	    list->flags & ~EMIT_ADDRESS || list->kind >= RUNTIME_FRAME_MARK)
+		b->err = -EINVAL;
+	frame_record(b, d, s, list->fields);
+	b->program.ops[b->program.nr - 1].op = OP_LIST;
+	how = put(b, OP_LIST_HOW, 0, 0, shift, list->cookie | list->cookie_shift << LIST_SHIFT);
+	how->d = (uint8_t)list->kind;
+	how->s = (uint8_t)list->flags;
+	how->f[0] = (int16_t)(list->special >> shift);
+	how->f[1] = (int16_t)list->tag_bits;
+	how->f[2] = (int16_t)not_plain;
+	how->f[3] = (int16_t)end;
 }
 
 static void put_four(struct frame_builder *b, enum frame_opcode op, int d)
@@ -261,7 +331,7 @@ void frame_segmap(struct frame_builder *b, int d, int s, int32_t offset)
 void frame_emit(struct frame_builder *b, int code, int instruction, int cookie, int flags,
 		enum runtime_frame_kind kind)
 {
-	if (cookie < 0 || cookie >= PROGRAM_REGS || flags & ~EMIT_ADDRESS ||
+	if (cookie < 0 || cookie >= PROGRAM_REGS || flags & ~(EMIT_ADDRESS | EMIT_REMEMBER) ||
 	    kind >= RUNTIME_FRAME_MARK)
 		b->err = -EINVAL;
 	put(b, OP_EMIT, code, instruction, cookie | flags, (int32_t)kind);

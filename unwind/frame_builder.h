@@ -72,8 +72,31 @@ void frame_jump_if_is_not(struct frame_builder *b, int s, uint8_t value, int lab
 void frame_jump_if_equal(struct frame_builder *b, int d, int s, int label);
 void frame_jump_if_not_equal(struct frame_builder *b, int d, int s, int label);
 void frame_jump_if_less(struct frame_builder *b, int d, int s, int label);	/* d < s */
+/* The low 32 bits of s; those of mask. */
 void frame_jump_if_value(struct frame_builder *b, int s, int32_t value, int label);
+void frame_jump_if_masked(struct frame_builder *b, int s, uint32_t mask, uint32_t value, int label);
+void frame_jump_if_near(struct frame_builder *b, int d, int s, int bits, int label);
+void frame_recall(struct frame_builder *b, int d, int s, int label);
+void frame_advance(struct frame_builder *b, int d, int32_t value, int s, int label);
 void frame_next(struct frame_builder *b, int d, int s, int label);
+
+/*
+ * A list of records (OP_LIST). Fields are code, instruction, the next record, and flags, which go
+ * to d, d + 1, d + 2, d + 3; s has the record. Records whose flags have any of the bits of special,
+ * or that have no code, are left to the operations at not_plain.
+ */
+struct frame_list {
+	struct record_field fields[4];
+	uint32_t special;		/* 16 bits in a row at most */
+	uint16_t tag_bits;		/* bits of the code that are none of its address */
+	int32_t cookie;			/* offset of 8 octets from the code on; */
+	int cookie_shift;		/* with these, shifted to the right, added; or 0 */
+	int flags;			/* 0 or EMIT_ADDRESS */
+	enum runtime_frame_kind kind;
+};
+
+void frame_list(struct frame_builder *b, int d, int s, const struct frame_list *list,
+		int not_plain, int end);
 
 /*
  * For programs that own generated code (RUNTIME_OWNS_CODE). d of frame_walker() and frame_step() is
@@ -88,7 +111,7 @@ void frame_step_to(struct frame_builder *b, int d, int label);
 void frame_step_sized(struct frame_builder *b, int d, int s, int shift, int label);
 void frame_segmap(struct frame_builder *b, int d, int s, int32_t offset);
 
-/* cookie: a register; flags: 0 or EMIT_ADDRESS. */
+/* cookie: a register; flags: EMIT_ADDRESS, EMIT_REMEMBER. */
 void frame_emit(struct frame_builder *b, int code, int instruction, int cookie, int flags,
 		enum runtime_frame_kind kind);
 void frame_drop(struct frame_builder *b);

@@ -73,7 +73,7 @@
 #define PROGRAM_MAX_OPS 128
 #define PROGRAM_REGS 16
 #define PROGRAM_CONSTS 8
-#define PROGRAM_TURN_OPS 2
+#define PROGRAM_TURN_OPS 4
 #define PROGRAM_MAX_TURNS 4096
 #define PROGRAM_MAX_NR 64
 #define PROGRAM_SLOTS 4
@@ -108,6 +108,7 @@ enum frame_opcode {
 	OP_IF_EQUAL,		/* jumps if d == s */
 	OP_IF_NOT_EQUAL,	/* jumps if d != s */
 	OP_IF_LESS,		/* jumps if d < s */
+	OP_IF_NEAR,		/* jumps if d is from s to s + (1 << n) - 1 */
 	OP_NEXT,		/* d = s, and jumps if that is not 0 */
 	OP_EMIT,		/* a frame: code d, instruction s; n: EMIT_...; imm: kind */
 	OP_DROP,		/* takes back the frames emitted since the loop, or OP_STEP */
@@ -119,9 +120,31 @@ enum frame_opcode {
 	OP_SEGMAP,		/* d = imm behind the block of a heap that has s; 0: none has */
 	/* OP_STEP from a frame of s << f[0] octets, whose last words are fp and a return address */
 	OP_STEP_SIZED,
-	OP_IF_VALUE,		/* jumps to operation f[0] if the low 32 bits of s are imm */
+	/* jumps to operation f[0] if the low 32 bits of s, those of f[1] | f[2] << 16, are imm */
+	OP_IF_VALUE,
+	OP_RECALL,		/* d = what EMIT_REMEMBER has for code s, and jumps; or neither */
+	OP_ADVANCE,		/* d = d + imm, and jumps to operation f[0] if d < s then */
+	/* What most frames are, many in a turn: see struct frame_list in frame_builder.h. */
+	OP_LIST,		/* d, s, n, imm and f as those of OP_RECORD */
+	OP_LIST_HOW,		/* behind it: not run by itself */
 	OP_NR
 };
+
+/*
+ * OP_LIST goes through records for as long as they are plain: r[d] = code, r[d + 1] = instruction,
+ * r[d + 2] = the next record, r[d + 3] = flags. Where one is not, its record is in the registers
+ * and nothing of it was emitted. Of OP_LIST_HOW:
+ *
+ *	imm	offset of the cookie from the code, and LIST_SHIFT: the cookie is c + (c >> shift)
+ *		of the 8 octets there, or c for a shift of 0
+ *	f[0]	a record without code, or with any of these bits in flags >> n, is not plain
+ *	f[1]	bits of the code that are no address
+ *	f[2]	operation for a record that is not plain
+ *	f[3]	operation behind the last record (the next one is 0)
+ *	d	kind of the frames
+ *	s	EMIT_ADDRESS or 0
+ */
+#define LIST_SHIFT 24
 
 /*
  * n of OP_LOAD: octets, and whether the word alone is read instead of the page around it, or the
@@ -136,10 +159,11 @@ enum { LOAD_SIZE = 15, LOAD_DIRECT = 16, LOAD_STACK = 32 };
 #define RECORD_DIRECT 16
 
 /*
- * n of OP_EMIT: the register with the cookie, and whether the instruction is an address, of
- * which the distance from the code object goes out.
+ * n of OP_EMIT: the register with the cookie; whether the instruction is an address, of which the
+ * distance from the code object goes out; and whether the cookie is remembered for OP_RECALL until
+ * the stack ends: it must depend on the code alone.
  */
-enum { EMIT_COOKIE = 15, EMIT_ADDRESS = 16 };
+enum { EMIT_COOKIE = 15, EMIT_ADDRESS = 16, EMIT_REMEMBER = 32 };
 
 /* Why frames are missing. The instruction of a mark. */
 enum runtime_failure {

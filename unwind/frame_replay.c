@@ -104,7 +104,7 @@ static void run_here(void *env, struct unwinder *w, struct frame_replay_result *
 {
 	frame_ask(w, 0, w->pc);
 	while (w->run.state >= RUN_ON && w->end == UNWIND_NOT_DONE)
-		frame_turn(env, w, out->words);
+		frame_turn(env, w, out->words, 1);
 }
 
 /* Runs until the program waits for the next loop, or is over. */
@@ -119,11 +119,11 @@ static void run_loop(void *env, struct unwinder *w, struct frame_replay_result *
 	out->loop_at[out->nr_loops++] = w->nr;
 	w->sp = loop.high;
 	frame_begin(w, loop.low, 0);
-	frame_turn(env, w, out->words);
+	frame_turn(env, w, out->words, 1);
 	if (!i)
 		memcpy(w->run.r, in->consts, sizeof(in->consts));
 	while (w->run.state == RUN_ON && w->end == UNWIND_NOT_DONE)
-		frame_turn(env, w, out->words);
+		frame_turn(env, w, out->words, 1);
 }
 
 void frame_replay(const struct frame_replay_input *in, struct frame_replay_result *out)
@@ -135,6 +135,11 @@ void frame_replay(const struct frame_replay_input *in, struct frame_replay_resul
 	memset(&w, 0, sizeof(w));
 	if (in->regs)
 		memcpy(w.regs, in->regs, sizeof(w.regs));
+	/* As the stack before has left it: it must not be used. */
+	for (int i = 0; i < FRAME_MEMO; i++) {
+		w.run.memo[i].code = in->consts[0];
+		w.run.memo[i].cookie = UINT64_MAX;
+	}
 	unwind_begin(&w, 1, UNWIND_BY_TABLES, UNWIND_MAX_FRAMES);
 	out->nr_loops = 0;
 	out->failure = RUNTIME_FAILED_NONE;

@@ -41,7 +41,7 @@ UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed);
 #endif
 
 #ifndef FRAME_TURN
-#define FRAME_TURN frame_turn
+#define FRAME_TURN(env, w, frames) frame_turn(env, w, frames, 1)
 #endif
 #ifndef FRAME_SELECT
 #define FRAME_SELECT frame_select
@@ -263,20 +263,11 @@ UNWIND_INLINE int64_t frame_record_alone(void *env, struct unwinder *w, uint64_t
 	return unwind_load_octets(env, w, addr, bytes) ? -1 : UNWIND_MEMORY_PAGE;
 }
 
-/* The four fields of a record. Those that are not wanted are 0. */
-UNWIND_INLINE int frame_record(void *env, struct unwinder *w, const struct frame_op *op,
-			       uint64_t addr)
+/* The four fields of a record at that place. Those that are not wanted are 0. */
+UNWIND_INLINE void frame_fields(struct unwinder *w, const struct frame_op *op, int64_t place)
 {
-	uint32_t d = op->d & 12, bytes = (uint32_t)op->imm & (PROGRAM_MAX_RECORD - 1);
-	int64_t place;
+	uint32_t d = op->d & 12;
 
-	if (op->s & RECORD_DIRECT)
-		place = frame_record_alone(env, w, addr, bytes);
-	else
-		place = frame_record_at(env, w, addr, bytes);
-
-	if (place < 0)
-		return 1;
 	for (int i = 0; i < 4; i++) {
 		uint32_t lost = 64 - (64 >> (op->n >> (2 * i) & 3));
 		uint32_t none = (uint16_t)op->f[i] >> 15;
@@ -286,21 +277,67 @@ UNWIND_INLINE int frame_record(void *env, struct unwinder *w, const struct frame
 		word = word << (lost & 63) >> (lost & 63);
 		w->run.r[d + i] = word & ((uint64_t)none - 1);
 	}
+}
+
+UNWIND_INLINE int frame_record(void *env, struct unwinder *w, const struct frame_op *op,
+			       uint64_t addr)
+{
+	uint32_t bytes = (uint32_t)op->imm & (PROGRAM_MAX_RECORD - 1);
+	int64_t place;
+
+	if (op->s & RECORD_DIRECT)
+		place = frame_record_alone(env, w, addr, bytes);
+	else
+		place = frame_record_at(env, w, addr, bytes);
+	if (place < 0)
+		return 1;
+	frame_fields(w, op, place);
 	return 0;
 }
 
-UNWIND_INLINE void frame_emit(struct unwinder *w, uint64_t *frames, const struct frame_op *op,
-			      uint64_t code, uint64_t instruction)
+/*
+ * Cookies are remembered for the rest of a stack, because a read of memory costs more than all else
+ * of a frame. What is on the stack of a thread stays where it is while the thread does not run, so
+ * the same code has the same cookie there. Another stack is another instant: nothing is remembered
+ * from one to the next.
+ */
+UNWIND_INLINE uint32_t frame_memo_of(uint64_t code)
 {
-	uint64_t cookie = w->run.r[op->n & EMIT_COOKIE], kind = (uint32_t)op->imm;
+	return (uint32_t)(code >> 4 ^ code >> 8 ^ code >> 12) & (FRAME_MEMO - 1);
+}
 
-	if (op->n & EMIT_ADDRESS)
-		instruction -= code;
+UNWIND_INLINE int frame_recall(const struct unwinder *w, uint64_t code, uint64_t *cookie)
+{
+	uint32_t i = frame_memo_of(code);
+
+	if (!code || w->run.memo[i].code != code)
+		return 0;
+	*cookie = w->run.memo[i].cookie;
+	return 1;
+}
+
+UNWIND_INLINE void frame_remember(struct unwinder *w, uint64_t code, uint64_t cookie)
+{
+	uint32_t i = frame_memo_of(code);
+
+	w->run.memo[i].code = code;
+	w->run.memo[i].cookie = cookie;
+}
+
+UNWIND_INLINE void frame_emit(struct unwinder *w, uint64_t *frames, uint64_t kind, uint64_t code,
+			      uint64_t instruction, uint64_t cookie)
+{
 	frame_put(w, frames,
 		  UNWIND_RUNTIME | (uint64_t)w->run.slot << UNWIND_RUNTIME_SLOT_SHIFT |
 			  (kind & UNWIND_RUNTIME_KINDS) << UNWIND_RUNTIME_KIND_SHIFT |
 			  (code & UNWIND_ADDRESS_MASK),
 		  cookie << 32 | (uint32_t)instruction);
+}
+
+/* Of OP_IF_VALUE. */
+UNWIND_INLINE uint32_t frame_mask(const struct frame_op *op)
+{
+	return (uint16_t)op->f[1] | (uint32_t)(uint16_t)op->f[2] << 16;
 }
 
 /* Whether a jump is taken. */
@@ -311,7 +348,8 @@ UNWIND_INLINE int frame_jumps(const struct frame_op *op, uint64_t d, uint64_t s)
 	return code == OP_JUMP || (code == OP_IF_ZERO && !s) || (code == OP_IF_NOT_ZERO && s) ||
 	       (code == OP_IF_IS && s == op->n) || (code == OP_IF_IS_NOT && s != op->n) ||
 	       (code == OP_IF_EQUAL && d == s) || (code == OP_IF_NOT_EQUAL && d != s) ||
-	       (code == OP_IF_LESS && d < s) || (code == OP_NEXT && s);
+	       (code == OP_IF_LESS && d < s) || (code == OP_NEXT && s) ||
+	       (code == OP_IF_NEAR && !((d - s) >> (op->n & 63)));
 }
 
 /* What operations of one value make of it. */
@@ -331,8 +369,9 @@ UNWIND_INLINE uint64_t frame_compute(const struct frame_op *op, uint64_t d, uint
 	}
 }
 
-/* From frame_operation(): it is one of those that frame_own_operation() knows. */
+/* From frame_operation(): it is one of those that frame_own_operation() knows; or OP_LIST. */
 #define FRAME_OWNER 2
+#define FRAME_LIST 3
 
 /* One operation. 1: the turn is over. */
 UNWIND_INLINE int frame_operation(void *env, struct unwinder *w, const struct frame_program *p,
@@ -361,13 +400,29 @@ UNWIND_INLINE int frame_operation(void *env, struct unwinder *w, const struct fr
 		return 0;
 	}
 	if (code == OP_EMIT) {
-		frame_emit(w, frames, op, d, s);
+		if (op->n & EMIT_REMEMBER)
+			frame_remember(w, d, w->run.r[op->n & EMIT_COOKIE]);
+		frame_emit(w, frames, (uint32_t)op->imm, d, op->n & EMIT_ADDRESS ? s - d : s,
+			   w->run.r[op->n & EMIT_COOKIE]);
 		return w->run.state != RUN_ON;
 	}
 	if (code >= OP_WALKER && code <= OP_STEP_SIZED)
 		return FRAME_OWNER;
+	if (code == OP_LIST)
+		return FRAME_LIST;
 	if (code == OP_IF_VALUE) {
-		if ((uint32_t)s == (uint32_t)op->imm)
+		if (((uint32_t)s & frame_mask(op)) == (uint32_t)op->imm)
+			w->run.at = (uint16_t)op->f[0];
+		return 0;
+	}
+	if (code == OP_RECALL) {
+		if (frame_recall(w, s, dp))
+			w->run.at = (uint32_t)op->imm;
+		return 0;
+	}
+	if (code == OP_ADVANCE) {
+		*dp = d + (uint64_t)(int64_t)op->imm;
+		if (*dp < s)
 			w->run.at = (uint16_t)op->f[0];
 		return 0;
 	}
@@ -388,43 +443,63 @@ UNWIND_INLINE int frame_operation(void *env, struct unwinder *w, const struct fr
 	return frame_fail(w, frames, code == OP_FAIL ? (uint32_t)op->imm : RUNTIME_FAILED_PROGRAM);
 }
 
+#include "unwind/frame_list.h"
 #include "unwind/frame_own.h"
 
-/* Some operations. The native walker goes on when w->run.state is no longer RUN_ON. */
-UNWIND_INLINE void frame_turn(void *env, struct unwinder *w, uint64_t *frames)
+/*
+ * Some operations. The native walker goes on when w->run.state is no longer RUN_ON. A turn costs
+ * as much as some operations do, but each of these is more work for the verifier, and there most
+ * where reads may sleep: of_four, a constant, says how many there are. 1: frame_list() is to be
+ * called, a function of its own where the stack of BPF programs is short.
+ */
+UNWIND_INLINE int frame_operations(void *env, struct unwinder *w, uint64_t *frames,
+				   const int of_four)
 {
 	const struct frame_program *p;
 	int over;
 
 	if (w->run.state != RUN_ON) {
 		frame_start(env, w);
-		return;
+		return 0;
 	}
 	p = unwind_program_at(env, w->run.program);
 	if (!p) {
 		frame_fail(w, frames, RUNTIME_FAILED_PROGRAM);
-		return;
+		return 0;
 	}
 	if (w->run.turns++ >= PROGRAM_MAX_TURNS) {
 		frame_fail(w, frames, RUNTIME_FAILED_TURNS);
-		return;
+		return 0;
 	}
 	/* PROGRAM_TURN_OPS times: compilers do not unroll a loop of this size. */
 	over = frame_operation(env, w, p, frames);
 	if (!over)
 		over = frame_operation(env, w, p, frames);
+	if (of_four && !over)
+		over = frame_operation(env, w, p, frames);
+	if (of_four && !over)
+		over = frame_operation(env, w, p, frames);
 	if (over == FRAME_OWNER)
 		frame_own_operation(env, w, p, frames);
+	return over == FRAME_LIST;
+}
+
+/* A turn. */
+UNWIND_INLINE void frame_turn(void *env, struct unwinder *w, uint64_t *frames, const int of_four)
+{
+	if (frame_operations(env, w, frames, of_four))
+		frame_list(env, w, frames, of_four ? 4 : 1);
 }
 
 #else
 
 /* Memory other than the stack is not there: unless the frames are known, a mark says so. */
-UNWIND_INLINE void frame_turn(void *env, struct unwinder *w, uint64_t *frames)
+UNWIND_INLINE void frame_turn(void *env, struct unwinder *w, uint64_t *frames, const int of_four)
 {
 	uint32_t state = w->run.state;
 
 	(void)env;
+	(void)of_four;
 	w->run.state = w->run.was;
 	if (state == RUN_HERE) {
 		w->run.here = HERE_NATIVE;

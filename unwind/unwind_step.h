@@ -60,6 +60,8 @@ enum frame_here {
 	HERE_EMITTED,			/* steps: the program has emitted what stands for it */
 };
 
+#define FRAME_MEMO 8
+
 /* A frame program that runs. */
 struct frame_run {
 	uint64_t r[PROGRAM_REGS];
@@ -78,6 +80,9 @@ struct frame_run {
 	uint64_t low;			/* RUN_LOOP: stack pointer of the loop's frame */
 	uint64_t pc;			/* RUN_LOOP, RUN_HERE: the instruction there */
 	uint64_t hop;			/* OP_SEGMAP: where it looks again; 0: at its operand */
+	struct {
+		uint64_t code, cookie;
+	} memo[FRAME_MEMO];		/* of code that this stack has shown; code 0: none */
 	struct unwind_heap heaps[PROGRAM_HEAPS];
 };
 

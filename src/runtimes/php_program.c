@@ -15,22 +15,28 @@ enum {
 	COOKIE = 8, TMP = 9,
 };
 
-static void load_call(struct frame_builder *b)
-{
-	const struct record_field fields[4] = {
-		{ PHP_DATA_FUNC, 8 }, { PHP_DATA_OPLINE, 8 }, { PHP_DATA_PREVIOUS, 8 },
-		{ PHP_DATA_INFO, 4 },
-	};
-
-	frame_record(b, FUNC, DATA, fields);
-}
-
-/* php_cookie(). Words of functions are read alone: a page of them would replace that of calls. */
+/* php_cookie(). */
 static void load_cookie(struct frame_builder *b, const struct php_layout *l)
 {
 	frame_load(b, COOKIE, FUNC, (int32_t)l->line_start, 8 | LOAD_DIRECT);
 	frame_shift_right(b, TMP, COOKIE, PHP_COOKIE_LAST_SHIFT);
 	frame_plus(b, COOKIE, TMP);
+}
+
+/* From DATA on, up to a call by C, one of code without a name, or one without a function. */
+static void put_calls(struct frame_builder *b, const struct php_layout *l, int other, int end)
+{
+	const struct frame_list list = {
+		.fields = { { PHP_DATA_FUNC, 8 }, { PHP_DATA_OPLINE, 8 }, { PHP_DATA_PREVIOUS, 8 },
+			    { PHP_DATA_INFO, 4 } },
+		.special = PHP_CALLED_BY_C | PHP_OF_CODE,
+		.cookie = (int32_t)l->line_start,
+		.cookie_shift = PHP_COOKIE_LAST_SHIFT,
+		.flags = EMIT_ADDRESS,
+		.kind = RUNTIME_FRAME_INTERPRETED,
+	};
+
+	frame_list(b, FUNC, DATA, &list, other, end);
 }
 
 static void emit(struct frame_builder *b)
@@ -43,6 +49,7 @@ static void put_special(struct frame_builder *b, const struct php_layout *l, int
 {
 	const int put = frame_label(b);
 
+	load_cookie(b, l);
 	frame_and(b, TMP, INFO, PHP_OF_CODE);
 	frame_and(b, INFO, INFO, PHP_CALLED_BY_C);
 	frame_jump_if_zero(b, TMP, put);
@@ -57,37 +64,29 @@ static void put_special(struct frame_builder *b, const struct php_layout *l, int
 	frame_yield(b, loop);
 }
 
-/* The usual calls come first, in as few operations as possible. */
 int php_program(const struct php_layout *l, struct frame_program *out)
 {
 	struct frame_builder b;
-	int loop, next, special, no_function, end;
+	int loop, other, no_function, end;
 
 	frame_builder_init(&b);
 	loop = frame_label(&b);
-	next = frame_label(&b);
-	special = frame_label(&b);
+	other = frame_label(&b);
 	no_function = frame_label(&b);
 	end = frame_label(&b);
 	frame_load(&b, DATA, CURRENT, 0, 8 | LOAD_DIRECT);
 	frame_place(&b, loop);
 	frame_jump_if_zero(&b, DATA, end);
-	frame_place(&b, next);
-	load_call(&b);
+	put_calls(&b, l, other, end);
+	frame_place(&b, other);
 	frame_jump_if_zero(&b, FUNC, no_function);
-	load_cookie(&b, l);
-	frame_and(&b, TMP, INFO, PHP_CALLED_BY_C | PHP_OF_CODE);
-	frame_jump_if_not_zero(&b, TMP, special);
-	emit(&b);
-	frame_next(&b, DATA, PREVIOUS, next);
-	frame_place(&b, end);
-	frame_end(&b);
-	frame_place(&b, special);
 	put_special(&b, l, loop);
 	frame_place(&b, no_function);
 	frame_move(&b, DATA, PREVIOUS);
 	frame_and(&b, INFO, INFO, PHP_CALLED_BY_C);
 	frame_jump_if_zero(&b, INFO, loop);
 	frame_yield(&b, loop);
+	frame_place(&b, end);
+	frame_end(&b);
 	return frame_builder_finish(&b, out);
 }

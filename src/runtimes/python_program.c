@@ -35,6 +35,8 @@ enum {
 
 /* Words that stand alone. What is on the C stack is read through the page of the native walker. */
 #define WORD (8 | LOAD_DIRECT)
+#define ANY_OWNER 255
+#define OWNED_BY_GENERATOR 1
 #define OWNED_BY_INTERPRETER 3		/* the shim; 3.12 and 3.13: FRAME_OWNED_BY_CSTACK */
 #define TAG_BITS 3			/* of references in frames since 3.14 */
 /* thread_id is pthread_self(): on x86-64 the thread's pointer, on arm64 less than this below it. */
@@ -44,10 +46,7 @@ enum {
 static void is_own_state(struct frame_builder *b, const struct python_layout *l, int found)
 {
 	frame_load(b, TMP, STATE, l->thread_id, WORD);
-	frame_move(b, TMP2, THREAD);
-	frame_minus(b, TMP2, TMP);
-	frame_shift_right(b, TMP2, TMP2, THREAD_BYTES_SHIFT);
-	frame_jump_if_zero(b, TMP2, found);
+	frame_jump_if_near(b, THREAD, TMP, THREAD_BYTES_SHIFT, found);
 }
 
 /* Puts the state of this thread into STATE: by the slot, or else from the list of all. */
@@ -57,9 +56,8 @@ static void find_state(struct frame_builder *b, const struct python_layout *l)
 	const int thread = frame_label(b), next = frame_label(b), none = frame_label(b);
 
 	frame_jump_if_zero(b, SLOT, list);
-	frame_move(b, TMP, THREAD);
-	frame_plus(b, TMP, SLOT);
-	frame_load(b, STATE, TMP, 0, WORD);
+	frame_plus(b, SLOT, THREAD);
+	frame_load(b, STATE, SLOT, 0, WORD);
 	frame_jump_if_zero(b, STATE, list);
 	is_own_state(b, l, found);
 	frame_place(b, list);
@@ -80,25 +78,46 @@ static void find_state(struct frame_builder *b, const struct python_layout *l)
 	frame_place(b, found);
 }
 
+/* The cookie is cookie_of() of python_names.c. */
+static uint32_t cookie_offset(const struct python_layout *l)
+{
+	return l->code_version ? l->code_version : l->code_lines;
+}
+
+/* 3.8 - 3.10. */
 static void load_record(struct frame_builder *b, const struct python_layout *l)
 {
 	const struct record_field fields[4] = {
 		{ (int16_t)l->frame_code, 8 },
-		{ (int16_t)l->frame_instruction, l->minor >= 11 ? 8 : 4 },
+		{ (int16_t)l->frame_instruction, 4 },
 		{ (int16_t)l->frame_previous, 8 },
-		{ (int16_t)l->frame_owner, l->minor >= 11 ? 1 : 0 },
 	};
 
 	frame_record(b, CODE, FRAME, fields);
 }
 
-/* The cookie is cookie_of() of python_names.c. */
+/* Frames from FRAME on, up to one whose owner has one of these bits. */
+static void put_frames(struct frame_builder *b, const struct python_layout *l, uint8_t special,
+		       int not_plain, int end)
+{
+	const struct frame_list list = {
+		.fields = { { (int16_t)l->frame_code, 8 }, { (int16_t)l->frame_instruction, 8 },
+			    { (int16_t)l->frame_previous, 8 }, { (int16_t)l->frame_owner, 1 } },
+		.special = special,
+		.tag_bits = l->minor >= 14 ? TAG_BITS : 0,
+		.cookie = (int32_t)cookie_offset(l),
+		.flags = EMIT_ADDRESS,
+		.kind = RUNTIME_FRAME_INTERPRETED,
+	};
+
+	frame_list(b, CODE, FRAME, &list, not_plain, end);
+}
+
 static void emit(struct frame_builder *b, const struct python_layout *l)
 {
 	if (l->minor >= 14)
 		frame_and(b, CODE, CODE, ~TAG_BITS);
-	frame_load(b, COOKIE, CODE, l->code_version ? l->code_version : l->code_lines,
-		   4 | LOAD_DIRECT);
+	frame_load(b, COOKIE, CODE, (int32_t)cookie_offset(l), 4 | LOAD_DIRECT);
 	frame_emit(b, CODE, INSTRUCTION, COOKIE, l->minor >= 11 ? EMIT_ADDRESS : 0,
 		   RUNTIME_FRAME_INTERPRETED);
 }
@@ -131,7 +150,8 @@ static void walk_objects(struct frame_builder *b, const struct python_layout *l)
 static void walk_cframes(struct frame_builder *b, const struct python_layout *l)
 {
 	const int loop = frame_label(b), own = frame_label(b), next = frame_label(b);
-	const int done = frame_label(b), out = frame_label(b), end = frame_label(b);
+	const int entry = frame_label(b), done = frame_label(b), out = frame_label(b);
+	const int end = frame_label(b);
 
 	frame_load(b, OBJECT, STATE, l->thread_frame, WORD);
 	frame_place(b, loop);
@@ -145,7 +165,8 @@ static void walk_cframes(struct frame_builder *b, const struct python_layout *l)
 	frame_shift_right(b, TMP2, FRAME, LOWEST_BITS);
 	frame_jump_if_zero(b, TMP2, out);
 	frame_place(b, next);
-	load_record(b, l);
+	put_frames(b, l, ANY_OWNER, entry, out);
+	frame_place(b, entry);
 	emit(b, l);
 	frame_jump_if_not_zero(b, OWNER, done);
 	frame_next(b, FRAME, PREVIOUS, next);
@@ -198,7 +219,7 @@ static void check_cframe(struct frame_builder *b, int loop)
 static void walk_shims(struct frame_builder *b, const struct python_layout *l)
 {
 	const int loop = frame_label(b), next = frame_label(b), shim = frame_label(b);
-	const int own = frame_label(b), end = frame_label(b);
+	const int other = frame_label(b), own = frame_label(b), end = frame_label(b);
 
 	if (l->minor == 12)
 		begin_by_cframe(b, l);
@@ -208,7 +229,8 @@ static void walk_shims(struct frame_builder *b, const struct python_layout *l)
 	frame_jump_if_zero(b, FRAME, end);
 	frame_move(b, INNERMOST, FRAME);
 	frame_place(b, next);
-	load_record(b, l);
+	put_frames(b, l, ANY_OWNER & ~(unsigned)OWNED_BY_GENERATOR, other, end);
+	frame_place(b, other);
 	frame_jump_if_is(b, OWNER, OWNED_BY_INTERPRETER, shim);
 	emit(b, l);
 	frame_next(b, FRAME, PREVIOUS, next);
