@@ -105,8 +105,8 @@ static void next_context(struct frame_builder *b, const struct labels *to)
 	frame_jump_if_equal(b, FIRST, CX, to->stack);
 	frame_add(b, CX, CX, -PERL_CX_BYTES);
 	frame_record(b, TYPE, CX, fields);
+	frame_jump_if_masked(b, TYPE, PERL_CX_TYPES, PERL_CX_SUB, to->sub);
 	frame_and(b, TMP, TYPE, PERL_CX_TYPES);
-	frame_jump_if_is(b, TMP, PERL_CX_SUB, to->sub);
 	frame_jump_if_is(b, TMP, PERL_CX_FORMAT, to->sub);
 	frame_jump_if_is(b, TMP, PERL_CX_EVAL, to->eval);
 	frame_jump_if_is_not(b, TMP, PERL_CX_NULL, to->context);
@@ -117,13 +117,17 @@ static void next_context(struct frame_builder *b, const struct labels *to)
 
 static void put_sub(struct frame_builder *b, const struct labels *to, int boundary)
 {
+	const int known = frame_label(b);
+
 	/* Words that lie alone: their pages would take that of contexts. */
 	frame_place(b, to->sub);
+	frame_recall(b, COOKIE, CV, known);
 	frame_load(b, COOKIE, CV, PERL_SV_ANY, WORD);
 	frame_load(b, ROOT, COOKIE, PERL_CV_ROOT, WORD);
 	frame_plus(b, COOKIE, ROOT);
+	frame_place(b, known);
 	frame_load(b, LINE, COP, PERL_COP_LINE, 4 | LOAD_DIRECT);
-	frame_emit(b, CV, LINE, COOKIE, 0, RUNTIME_FRAME_INTERPRETED);
+	frame_emit(b, CV, LINE, COOKIE, EMIT_REMEMBER, RUNTIME_FRAME_INTERPRETED);
 	frame_move(b, COP, OLD_COP);
 	frame_jump_if_not_zero(b, RETOP, to->context);
 	frame_jump(b, boundary);

@@ -109,9 +109,10 @@ _Static_assert(RUBY_IMEMO_SHIFT == 8 * IMEMO_OCTET + IMEMO_OCTET_SHIFT, "where t
 /* A frame whose environment says that CODE is its method entry, or has it one word further away. */
 static void emit_method(struct frame_builder *b, int other)
 {
-	const int again = frame_label(b), entry = frame_label(b);
+	const int again = frame_label(b), entry = frame_label(b), known = frame_label(b);
 
 	frame_place(b, again);
+	frame_recall(b, COOKIE, CODE, known);
 	frame_load(b, COOKIE, CODE, IMEMO_OCTET, 1 | LOAD_DIRECT);
 	frame_shift_right(b, COOKIE, COOKIE, IMEMO_OCTET_SHIFT);
 	frame_jump_if_is(b, COOKIE, RUBY_IMEMO_METHOD, entry);
@@ -122,17 +123,22 @@ static void emit_method(struct frame_builder *b, int other)
 	frame_place(b, entry);
 	frame_load(b, COOKIE, CODE, RUBY_ENTRY_DEFINITION, WORD);
 	frame_load(b, COOKIE, COOKIE, RUBY_DEFINITION_SERIAL, 4 | LOAD_DIRECT);
-	frame_emit(b, CODE, PC, COOKIE, EMIT_ADDRESS, RUNTIME_FRAME_INTERPRETED);
+	frame_place(b, known);
+	frame_emit(b, CODE, PC, COOKIE, EMIT_ADDRESS | EMIT_REMEMBER, RUNTIME_FRAME_INTERPRETED);
 }
 
 /* A frame of other code. */
 static void emit_body(struct frame_builder *b)
 {
+	const int known = frame_label(b);
+
 	frame_load(b, CODE, ISEQ, RUBY_ISEQ_BODY, WORD);
+	frame_recall(b, COOKIE, CODE, known);
 	frame_load(b, COOKIE, CODE, RUBY_BODY_CODE, WORD);
 	frame_load(b, TMP, CODE, RUBY_BODY_LABEL, WORD);
 	frame_plus(b, COOKIE, TMP);
-	frame_emit(b, CODE, PC, COOKIE, EMIT_ADDRESS, RUNTIME_FRAME_INTERPRETED);
+	frame_place(b, known);
+	frame_emit(b, CODE, PC, COOKIE, EMIT_ADDRESS | EMIT_REMEMBER, RUNTIME_FRAME_INTERPRETED);
 }
 
 /* Behind a frame that C has called: yields at it, unless its loop has not begun. */
@@ -158,10 +164,9 @@ static void walk(struct frame_builder *b, const struct ruby_layout *l)
 	frame_place(b, next);
 	frame_record(b, PC, FRAME, fields);
 	frame_load(b, FLAGS, EP, 0, ENVIRONMENT_WORD);
-	frame_and(b, COOKIE, FLAGS, RUBY_FRAME_MAGIC);
 	frame_load(b, CODE, EP, RUBY_ENVIRONMENT_ENTRY, ENVIRONMENT_WORD);
-	frame_jump_if_value(b, COOKIE, RUBY_MAGIC_METHOD, method);
-	frame_jump_if_value(b, COOKIE, RUBY_MAGIC_CFUNC, method);
+	frame_jump_if_masked(b, FLAGS, RUBY_FRAME_MAGIC, RUBY_MAGIC_METHOD, method);
+	frame_jump_if_masked(b, FLAGS, RUBY_FRAME_MAGIC, RUBY_MAGIC_CFUNC, method);
 	/* Frames without code are those of the thread itself and of blocks in C. */
 	frame_place(b, other);
 	frame_jump_if_zero(b, PC, emitted);
@@ -171,10 +176,10 @@ static void walk(struct frame_builder *b, const struct ruby_layout *l)
 	frame_place(b, method);
 	emit_method(b, other);
 	frame_place(b, emitted);
-	frame_and(b, FLAGS, FLAGS, RUBY_FRAME_FINISH);
-	frame_jump_if_not_zero(b, FLAGS, called_by_c);
+	frame_jump_if_masked(b, FLAGS, RUBY_FRAME_FINISH, RUBY_FRAME_FINISH, called_by_c);
 	frame_place(b, passed);
-	frame_add(b, FRAME, FRAME, (int32_t)l->frame_bytes);
+	frame_advance(b, FRAME, (int32_t)l->frame_bytes, END, next);
+	frame_end(b);
 	frame_place(b, begin);
 	frame_jump_if_less(b, FRAME, END, next);
 	frame_end(b);
