@@ -221,16 +221,20 @@ CAPTURE_SRCS := \
 	src/runtimes/runtime.c \
 	src/runtimes/runtime_loops.c \
 	src/runtimes/v8_baseline.c \
+	src/runtimes/v8_bytecodes.c \
 	src/runtimes/v8_code.c \
+	src/runtimes/v8_deopt.c \
 	src/runtimes/v8_find.c \
 	src/runtimes/v8_function.c \
 	src/runtimes/v8_inlining.c \
 	src/runtimes/v8_layout.c \
 	src/runtimes/v8_lines.c \
+	src/runtimes/v8_maglev.c \
 	src/runtimes/v8_names.c \
 	src/runtimes/v8_positions.c \
 	src/runtimes/v8_program.c \
 	src/runtimes/v8_strings.c \
+	src/runtimes/v8_translation.c \
 	src/helpers/helper.c \
 	src/helpers/helper_message.c \
 	src/foreign/debug_files.c \

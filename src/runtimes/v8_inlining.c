@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/runtimes/v8_deopt.h"
+#include "src/runtimes/v8_maglev.h"
 #include "src/runtimes/v8_positions.h"
 
 #define INLINING_BYTES 16		/* of an inlining position: where it is called, and what */
 #define MAX_INLININGS (1u << 16)
-#define WEAK 2				/* beside V8_TAG */
-#define WRAPPED 8			/* where a wrapper has its object */
 
 struct inlining {
 	int32_t caller;			/* index; -1: the function itself */
@@ -19,42 +19,19 @@ struct inlining {
 };
 
 struct reading {
-	const struct target_memory *m;
-	const struct v8_layout *l;
-	uint64_t data;			/* deoptimization data */
+	struct v8_deopt d;
 	uint8_t *inlinings;
 	size_t nr_inlinings;
 };
 
-/* Element i of a FixedArray, which must have it. */
-static int element(const struct reading *r, uint64_t array, uint32_t i, uint64_t *v)
-{
-	uint64_t length;
-	int err = (array & 1) ? target_read_u64(r->m, (array & ~3ull) + V8_ARRAY_LENGTH, &length)
-			      : -ESTALE;
-
-	if (!err && i >= length >> 32)
-		err = -ESTALE;
-	return err ? err : target_read_u64(r->m, (array & ~3ull) + V8_ARRAY_DATA + 8ull * i, v);
-}
-
-static int outermost(const struct reading *r, uint64_t *shared)
-{
-	int err = element(r, r->data, r->l->deopt_shared, shared);
-
-	if (!err && r->l->deopt_wraps)
-		err = target_read_u64(r->m, (*shared & ~3ull) + WRAPPED, shared);
-	return err;
-}
-
 static int read_inlinings(struct reading *r)
 {
 	uint64_t array;
-	int err = element(r, r->data, r->l->deopt_inlining, &array), bytes;
+	int err = v8_deopt_element(&r->d, r->d.data, r->d.l->deopt_inlining, &array), bytes;
 
 	if (err)
 		return err;
-	bytes = v8_octets_read(r->m, array, &r->inlinings);
+	bytes = v8_octets_read(r->d.m, array, &r->inlinings);
 	if (bytes < 0)
 		return bytes;
 	r->nr_inlinings = (size_t)bytes / INLINING_BYTES;
@@ -76,17 +53,6 @@ static struct inlining inlining_at(const struct reading *r, size_t i)
 	return out;
 }
 
-static int literal(const struct reading *r, int32_t i, uint64_t *shared)
-{
-	uint64_t literals;
-	int err = i < 0 ? -ESTALE : element(r, r->data, r->l->deopt_literals, &literals);
-
-	if (!err)
-		err = element(r, literals, (uint32_t)i, shared);
-	*shared = err ? 0 : *shared & ~(uint64_t)WEAK;
-	return err;
-}
-
 /* From the inlining position on outwards. */
 static int expand(const struct reading *r, int32_t inlining, int32_t character,
 		  struct v8_inlined out[V8_MAX_INLINED])
@@ -99,7 +65,7 @@ static int expand(const struct reading *r, int32_t inlining, int32_t character,
 		if ((size_t)inlining >= r->nr_inlinings)
 			return -ESTALE;
 		at = inlining_at(r, (size_t)inlining);
-		err = literal(r, at.function, &out[nr].shared);
+		err = v8_deopt_literal(&r->d, at.function, &out[nr].shared);
 		out[nr++].character = character;
 		inlining = at.caller;
 		character = at.character;
@@ -108,7 +74,7 @@ static int expand(const struct reading *r, int32_t inlining, int32_t character,
 	if (!err && inlining >= 0)
 		err = -ESTALE;
 	if (!err)
-		err = outermost(r, &out[nr].shared);
+		err = v8_deopt_function(&r->d, &out[nr].shared);
 	out[nr].character = character;
 	return err ? err : nr + 1;
 }
@@ -144,11 +110,11 @@ static int32_t common(const struct reading *r, int32_t a, int32_t b)
 	return a == b ? a : -1;
 }
 
-/* Maglev's code has no positions unless something has asked V8 for them. */
+/* Maglev's code has no positions. */
 static int put_unknown(const struct reading *r, struct v8_inlined *out)
 {
 	out[0] = out[1] = (struct v8_inlined){ .shared = 0, .character = -1 };
-	return outermost(r, &out[1].shared) ? -ESTALE : 2;
+	return v8_deopt_function(&r->d, &out[1].shared) ? -ESTALE : 2;
 }
 
 static int at_position(const struct reading *r, const struct v8_position *v, size_t nr,
@@ -167,25 +133,35 @@ static int at_position(const struct reading *r, const struct v8_position *v, siz
 	return expand(r, inlining, p->inlining == p[1].inlining ? p->character : -1, out);
 }
 
+static int at_positions(struct reading *r, const struct v8_code *c, uint64_t pc, int is_interrupted,
+			struct v8_inlined *out)
+{
+	struct v8_position *v = NULL;
+	uint8_t *table = NULL;
+	int nr = v8_octets_read(r->d.m, c->positions, &table);
+
+	if (nr >= 0)
+		nr = v8_positions_decode(table, (size_t)nr, &v);
+	if (nr >= 0)
+		nr = at_position(r, v, (size_t)nr, (uint32_t)(pc - c->start), is_interrupted, out);
+	free(v);
+	free(table);
+	return nr;
+}
+
 int v8_inlined_at(const struct target_memory *m, const struct v8_layout *l, const struct v8_code *c,
 		  uint64_t pc, int is_interrupted, struct v8_inlined out[V8_MAX_INLINED])
 {
-	struct reading r = { .m = m, .l = l, .data = c->data };
-	const uint32_t offset = (uint32_t)(pc - c->start);
-	struct v8_position *v = NULL;
-	uint8_t *table = NULL;
-	int err = read_inlinings(&r), nr = 0;
+	struct reading r = { .d = { .m = m, .l = l, .data = c->data } };
+	int nr = -ESTALE;
 
-	if (!err) {
-		nr = v8_octets_read(m, c->positions, &table);
-		if (nr >= 0)
-			nr = v8_positions_decode(table, (size_t)nr, &v);
-		err = nr < 0 ? nr : 0;
-	}
-	if (!err)
-		err = at_position(&r, v, (size_t)nr, offset, is_interrupted, out);
-	free(v);
-	free(table);
+	if (l->translations && c->kind == l->kind_baseline + 1)
+		nr = v8_maglev_at(m, l, c, pc, is_interrupted, out);
+	if (nr != -ESTALE)
+		return nr;
+	nr = read_inlinings(&r);
+	if (!nr)
+		nr = at_positions(&r, c, pc, is_interrupted, out);
 	free(r.inlinings);
-	return err;
+	return nr;
 }

@@ -42,6 +42,7 @@ static const struct row {
 		.code_data = 8, .code_positions = 16, .code_start = 40, .code_size = 52,
 		.code_flags = 48, .stream_header = 32, .stream_code = 8, .kind_baseline = 10,
 		.deopt_literals = 2, .deopt_shared = 6, .deopt_inlining = 7,
+		.deopt_exits = 8, .translations = 1, .safepoint_length = 0,
 	} },
 	{ 13, 6, {			/* node 24 */
 		.function_shared = 32, .shared_data = 8, .shared_name = 24, .shared_script = 40,
@@ -51,6 +52,7 @@ static const struct row {
 		.code_data = 8, .code_positions = 16, .code_start = 40, .code_size = 56,
 		.code_flags = 52, .stream_header = 32, .stream_code = 8, .kind_baseline = 10,
 		.deopt_literals = 3, .deopt_shared = 7, .deopt_inlining = 8, .deopt_wraps = 1,
+		.deopt_exits = 9, .translations = 2, .safepoint_length = 4,
 	} },
 };
 

@@ -49,6 +49,9 @@ struct v8_layout {
 	/* Indices in deoptimization data. */
 	uint32_t deopt_literals, deopt_shared, deopt_inlining;
 	uint32_t deopt_wraps;		/* 1: the SharedFunctionInfo is in a wrapper */
+	uint32_t deopt_exits;		/* where exits begin; next: checks, calls, first entry */
+	uint32_t translations;		/* row of v8_translation.c; 0: no Maglev */
+	uint32_t safepoint_length;	/* of Maglev's table: how long it is, and then of what */
 	uint32_t has_bare_regexp;	/* 1: frames of regular expressions have no marker */
 	uint32_t is_scope_raw;		/* 1: flags of a ScopeInfo are no small integer */
 	/* Instance types. */

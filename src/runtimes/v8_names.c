@@ -10,6 +10,7 @@
 #include "src/model/record.h"
 #include "src/runtimes/runtime.h"
 #include "src/runtimes/v8_baseline.h"
+#include "src/runtimes/v8_bytecodes.h"
 #include "src/runtimes/v8_code.h"
 #include "src/runtimes/v8_function.h"
 #include "src/runtimes/v8_inlining.h"
@@ -66,17 +67,6 @@ static int lines_of(const struct naming *n, const struct v8_function *f,
 
 /* ---- functions that are interpreted, or that baseline code is of ---- */
 
-/* Its bytecodes; those of baseline code are behind it. */
-static int bytecodes_of(const struct naming *n, const struct v8_function *f, uint64_t *bytecodes,
-			struct v8_code *baseline)
-{
-	int err = (f->data & 3) == V8_TAG
-			  ? v8_code_read_object(n->m, n->l, f->data, baseline) : -ENOENT;
-
-	*bytecodes = err ? f->data : baseline->data;
-	return err == -ESTALE ? -ENOENT : err;
-}
-
 static void put_lines(struct naming *n, struct told *told, const struct v8_position *v, size_t nr,
 		      const struct v8_lines *lines)
 {
@@ -87,20 +77,6 @@ static void put_lines(struct naming *n, struct told *told, const struct v8_posit
 
 		bb_bytes(&n->told, &line, sizeof(line));
 	}
-}
-
-static int positions_of(const struct naming *n, uint64_t bytecodes, struct v8_position **out)
-{
-	uint8_t *table = NULL;
-	uint64_t array;
-	int nr = target_read_u64(n->m, bytecodes - V8_TAG + n->l->bytecode_positions, &array);
-
-	if (!nr)
-		nr = v8_octets_read(n->m, array, &table);
-	if (nr >= 0)
-		nr = v8_positions_decode(table, (size_t)nr, out);
-	free(table);
-	return nr;
 }
 
 /* The offsets of bytecodes become those of machine code, or are counted from the object on. */
@@ -121,12 +97,12 @@ static int tell_lines(struct naming *n, const struct v8_function *f, bool is_bas
 	struct v8_position *v = NULL;
 	const struct v8_lines *lines;
 	uint64_t bytecodes;
-	int has_code = !bytecodes_of(n, f, &bytecodes, &code), nr;
+	int has_code = !v8_bytecodes_find(n->m, n->l, f->data, &bytecodes, &code), nr;
 	int err = lines_of(n, f, &lines);
 
 	if (err)
 		return err;
-	nr = is_baseline && !has_code ? -ENOENT : positions_of(n, bytecodes, &v);
+	nr = is_baseline && !has_code ? -ENOENT : v8_bytecodes_positions(n->m, n->l, bytecodes, &v);
 	if (nr > 0)
 		nr = place_positions(n, bytecodes, is_baseline ? &code : NULL, v, nr);
 	put_lines(n, told, v, nr < 0 ? 0 : (size_t)nr, lines);

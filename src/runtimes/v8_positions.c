@@ -110,7 +110,7 @@ const struct v8_position *v8_position_at(const struct v8_position *v, size_t nr,
 	return low ? &v[low - 1] : NULL;
 }
 
-static int read_all(const struct target_memory *m, uint64_t addr, uint8_t *to, size_t bytes)
+int v8_memory_read(const struct target_memory *m, uint64_t addr, uint8_t *to, size_t bytes)
 {
 	int err = 0;
 
@@ -138,7 +138,7 @@ int v8_octets_read(const struct target_memory *m, uint64_t array, uint8_t **out)
 	*out = malloc(length + 1);
 	if (!*out)
 		return -ENOMEM;
-	err = read_all(m, array - V8_TAG + V8_ARRAY_DATA, *out, length);
+	err = v8_memory_read(m, array - V8_TAG + V8_ARRAY_DATA, *out, length);
 	if (!err)
 		return (int)length;
 	free(*out);

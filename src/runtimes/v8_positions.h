@@ -33,5 +33,8 @@ const struct v8_position *v8_position_at(const struct v8_position *v, size_t nr,
 /* The next unsigned number, of 7 bits an octet. bad: there is none. */
 uint32_t v8_table_number(const uint8_t *table, size_t bytes, size_t *at, int *bad);
 
+/* Reads any number of octets. 0 or an -errno of reading. */
+int v8_memory_read(const struct target_memory *m, uint64_t addr, uint8_t *to, size_t bytes);
+
 /* The elements of a ByteArray: *out is the caller's; their number or -errno (-ESTALE: too many). */
 int v8_octets_read(const struct target_memory *m, uint64_t array, uint8_t **out);

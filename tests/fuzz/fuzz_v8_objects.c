@@ -12,6 +12,7 @@
 #include "src/runtimes/runtime.h"
 #include "src/runtimes/v8_program.h"
 #include "src/runtimes/v8_strings.h"
+#include "src/runtimes/v8_translation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -81,6 +82,17 @@ static void try_code(const struct runtime_image *image, struct memory *memory, u
 	runtime_code_free(c);
 }
 
+static void try_translations(const uint8_t *v, size_t len)
+{
+	struct v8_frame_state frames[4];
+
+	for (uint32_t i = 0; i < 8; i++) {
+		int nr = v8_translation_read(v, len, i / 2, i % 2 + 1, frames, 4);
+
+		require(nr == -ESTALE || (nr > 0 && nr <= 4));
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const uint8_t versions[4][2] = { { 10, 2 }, { 11, 3 }, { 12, 4 }, { 13, 6 } };
@@ -96,6 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	require(!v8_layout_of(versions[data[0] & 3][0], versions[data[0] & 3][1], l));
 	l->nr_bytecodes = data[0] >> 2 & 15;
 	memcpy(l->bytecode_sizes, data + 16, 48);
+	try_translations(data + 2, len - 2);
 	for (uint64_t at = 1; at < 64; at += 8) {
 		uint64_t code = 0;
 

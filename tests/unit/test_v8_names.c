@@ -31,6 +31,7 @@
 #define LITERALS V8_AT(0x6100)
 #define INLININGS V8_AT(0x6200)
 #define CODE_POSITIONS V8_AT(0x6300)
+#define TRANSLATIONS V8_AT(0x6400)
 #define COOKIE v8_cookie(9, 4)
 #define BYTECODES 53			/* offset of the first bytecode, from the tagged address */
 
@@ -232,6 +233,107 @@ static void inlined_functions_may_be_unknown(void **state)
 	assert_int_equal(f->nr, 1);
 }
 
+/*
+ * Maglev's code, as V8 12.4 writes it, of outer() with inner() inlined. Translations: at 0 of outer's bytecode 0 and inner's 3; at 14 the
+ * same but for inner's bytecode 5, with what is before taken from the first; at 25 of outer's bytecode 3 alone.
+ */
+static const uint8_t translations[] = {
+	12, 0, 4, 4, 1, 0, 2, 0, 35, 10, 1, 6, 0, 0,
+	12, 14, 4, 4, 42, 0, 10, 0, 0, 0, 2,
+	12, 0, 2, 2, 1, 6, 2, 0,
+};
+
+/* Checks end at 8 (in inner) and 25 (in outer), their exits are at 80 and 84; a call in inner returns to 32, a call that has no entry to 40. */
+static void put_maglev(struct fixture *f)
+{
+	const uint64_t deopt[] = { TRANSLATIONS, v8_small(1), LITERALS, 0, 0, 0, SHARED, INLININGS, v8_small(80), v8_small(2), v8_small(1),
+				   v8_small(3), v8_small(0), v8_small(80), v8_small(3), v8_small(25), v8_small(84), v8_small(5), v8_small(14),
+				   v8_small(88) };
+	const uint8_t table[] = { 2, 0, 0, 0, 1 | 1 << 4 | 1 << 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32, 3, 89, 0, 40, 0, 0, 0 };
+	const uint8_t check[] = { 0x0f, 0x84, 72, 0, 0, 0 }, jump[] = { 0xe9, 59, 0, 0, 0 };
+
+	put_optimized(&f->w);
+	f->image.v8.translations = 1;
+	f->image.v8.deopt_exits = 8;
+	v8_word(&f->w, CODE, 48, 12);
+	v8_array(&f->w, DEOPT, deopt, sizeof(deopt) / sizeof(deopt[0]));
+	v8_array(&f->w, LITERALS, (const uint64_t[]){ INNER | 2, SHARED | 2 }, 2);
+	v8_bytes(&f->w, TRANSLATIONS, translations, sizeof(translations));
+	v8_bytes(&f->w, CODE_POSITIONS, "", 0);
+	v8_word(&f->w, SHARED, 8, BYTECODE);
+	v8_word(&f->w, INNER, 8, BYTECODE);
+	world_put(&f->w, START + 2, check, sizeof(check));
+	world_put(&f->w, START + 20, jump, sizeof(jump));
+	world_put(&f->w, START + 100, table, sizeof(table));
+}
+
+/* Innermost first; inner 0: outer alone. */
+static void maglev_is(struct fixture *f, uint64_t code, uint32_t inner, uint32_t outer)
+{
+	assert_int_equal(read_code(f, (START + code) | V8_IS_CODE, COOKIE, 0), 0);
+	assert_int_equal(f->nr, inner ? 2 : 1);
+	if (inner) {
+		assert_string_equal(f->lines[0].name, "\xc3\xa9\xf0\x9f\x98\x80");
+		assert_int_equal(f->lines[0].line, inner);
+	}
+	assert_string_equal(f->lines[f->nr - 1].name, "outer");
+	assert_int_equal(f->lines[f->nr - 1].line, outer);
+}
+
+static void calls_of_maglev_code_have_all_frames(void **state)
+{
+	struct fixture *f = *state;
+
+	put_maglev(f);
+	maglev_is(f, 32, 4, 2);
+	/* The code is to be left: the return address is that of the exit. */
+	maglev_is(f, 88, 4, 2);
+}
+
+static void calls_without_an_entry_are_told_apart(void **state)
+{
+	struct fixture *f = *state;
+
+	put_maglev(f);
+	assert_int_equal(read_code(f, (START + 40) | V8_IS_CODE, COOKIE, 0), 0);
+	assert_int_equal(f->nr, 2);
+	assert_string_equal(f->lines[0].name, "[inlined functions, if any]");
+	assert_string_equal(f->lines[1].name, "outer");
+	assert_int_equal(f->lines[1].line, 0);
+	v8_word(&f->w, DEOPT, V8_ARRAY_DATA + 8, v8_small(0));
+	maglev_is(f, 40, 0, 0);
+}
+
+static void interrupted_maglev_code_tells_what_is_sure(void **state)
+{
+	struct fixture *f = *state;
+
+	put_maglev(f);
+	maglev_is(f, 4 | V8_IS_INTERRUPTED, 0, 0);
+	maglev_is(f, 10 | V8_IS_INTERRUPTED, 0, 0);
+	maglev_is(f, 28 | V8_IS_INTERRUPTED, 0, 0);
+	/* The second check is one of inner, too. */
+	v8_word(&f->w, DEOPT, V8_ARRAY_DATA + 8 * 15, v8_small(14));
+	maglev_is(f, 10 | V8_IS_INTERRUPTED, 3, 2);
+	maglev_is(f, 26 | V8_IS_INTERRUPTED, 4, 2);
+}
+
+/* What is no translation is as if there were none. */
+static void translations_that_are_none_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	static const uint8_t bad[][8] = { { 13, 0, 4, 4, 1, 0 }, { 12, 9, 4, 4, 42 }, { 12, 0, 4, 4, 42 }, { 12, 0, 0, 0 }, { 39, 0 },
+					  { 12, 0, 4, 4, 40 }, { 1, 0, 0, 0 } };
+
+	put_maglev(f);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		v8_bytes(&f->w, TRANSLATIONS, bad[i], 7);
+		v8_word(&f->w, DEOPT, V8_ARRAY_DATA + 8 * 18, 0);
+		assert_int_equal(read_code(f, (START + 32) | V8_IS_CODE, COOKIE, 0), 0);
+		assert_string_equal(f->lines[0].name, "[inlined functions, if any]");
+	}
+}
+
 static void code_of_others_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -300,6 +402,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(inlined_functions_come_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(interrupted_code_tells_what_is_sure, setup, teardown),
 		cmocka_unit_test_setup_teardown(inlined_functions_may_be_unknown, setup, teardown),
+		cmocka_unit_test_setup_teardown(calls_of_maglev_code_have_all_frames, setup, teardown),
+		cmocka_unit_test_setup_teardown(calls_without_an_entry_are_told_apart, setup, teardown),
+		cmocka_unit_test_setup_teardown(interrupted_maglev_code_tells_what_is_sure, setup, teardown),
+		cmocka_unit_test_setup_teardown(translations_that_are_none_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_of_others_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(strings_are_put_together, setup, teardown),
 	};
