@@ -106,7 +106,9 @@ static bool is_size(int size)
 
 void frame_load(struct frame_builder *b, int d, int s, int32_t offset, int size)
 {
-	if (!is_size(size & LOAD_SIZE) || (size & LOAD_STACK && size != (8 | LOAD_STACK)))
+	const int stack = size & LOAD_STACK;
+
+	if (!is_size(size & LOAD_SIZE) || (stack && (size & ~LOAD_MAY_FAIL) != (8 | LOAD_STACK)))
 		b->err = -EINVAL;
 	put(b, OP_LOAD, d, s, size, offset);
 }
@@ -296,6 +298,13 @@ static void put_four(struct frame_builder *b, enum frame_opcode op, int d)
 void frame_walker(struct frame_builder *b, int d)
 {
 	put_four(b, OP_WALKER, d);
+}
+
+void frame_walker_place(struct frame_builder *b, int d, int generated)
+{
+	if (d % 4)
+		b->err = -EINVAL;
+	put(b, OP_WALKER, d, generated, WALKER_PLACE, 0);
 }
 
 void frame_step(struct frame_builder *b, int d)

@@ -48,7 +48,7 @@ void frame_place(struct frame_builder *b, int label);	/* of the next operation *
 /* 0 or -EINVAL. */
 int frame_builder_finish(const struct frame_builder *b, struct frame_program *out);
 
-/* size: 1, 2, 4 or 8, or'ed with LOAD_DIRECT; or 8 | LOAD_STACK. */
+/* size: 1, 2, 4 or 8, or'ed with LOAD_DIRECT; or 8 | LOAD_STACK; and LOAD_MAY_FAIL. */
 void frame_load(struct frame_builder *b, int d, int s, int32_t offset, int size);
 /* d is a multiple of 4. A field without size is not read, and its register is 0. */
 void frame_record(struct frame_builder *b, int d, int s, const struct record_field fields[4]);
@@ -103,6 +103,8 @@ void frame_list(struct frame_builder *b, int d, int s, const struct frame_list *
  * a multiple of 4: pc, sp, fp, and whether the frame was interrupted.
  */
 void frame_walker(struct frame_builder *b, int d);
+/* The same, and generated = 1: the pc is in a mapping without a file, 0: in one of a file. */
+void frame_walker_place(struct frame_builder *b, int d, int generated);
 void frame_step(struct frame_builder *b, int d);
 void frame_register(struct frame_builder *b, int d, int dwarf);
 /* The same, and goes on at the label. */

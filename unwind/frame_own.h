@@ -100,6 +100,8 @@ UNWIND_INLINE void frame_own_operation(void *env, struct unwinder *w,
 		w->run.r[four + 1] = w->sp;
 		w->run.r[four + 2] = w->fp;
 		w->run.r[four + 3] = w->exact;
+		if (op->n & WALKER_PLACE)
+			w->run.r[op->s & (PROGRAM_REGS - 1)] = w->generated;
 	} else if (op->op == OP_REGISTER) {
 		*d = 0;
 		if (w->exact)

@@ -114,7 +114,8 @@ enum frame_opcode {
 	OP_DROP,		/* takes back the frames emitted since the loop, or OP_STEP */
 	OP_YIELD,		/* the native walker goes on; at the next loop: operation imm */
 	/* Of programs that own generated code. */
-	OP_WALKER,		/* r[d..d + 3] = pc, sp, fp, 1: interrupted, 0: after a call */
+	/* r[d..d + 3] = pc, sp, fp, 1: interrupted, 0: after a call; n: WALKER_PLACE */
+	OP_WALKER,
 	OP_REGISTER,		/* d = DWARF register imm as interrupted; 0 where it is not known */
 	OP_STEP,		/* the walker's pc, sp, fp = r[d..d + 2]; r[d + 3] = 0 */
 	OP_SEGMAP,		/* d = imm behind the block of a heap that has s; 0: none has */
@@ -148,9 +149,13 @@ enum frame_opcode {
 
 /*
  * n of OP_LOAD: octets, and whether the word alone is read instead of the page around it, or the
- * page of the native walker is used (the stack; the word is aligned).
+ * page of the native walker is used (the stack; the word is aligned). LOAD_MAY_FAIL: d = 0 where
+ * nothing can be read, instead of failure.
  */
-enum { LOAD_SIZE = 15, LOAD_DIRECT = 16, LOAD_STACK = 32 };
+enum { LOAD_SIZE = 15, LOAD_DIRECT = 16, LOAD_STACK = 32, LOAD_MAY_FAIL = 64 };
+
+/* n of OP_WALKER: s = 1: the pc is in generated code without a file, 0: in a file. */
+#define WALKER_PLACE 1
 
 /* n of OP_STEP and OP_STEP_SIZED: the next operation is number imm. */
 #define STEP_JUMPS 1

@@ -387,7 +387,8 @@ UNWIND_INLINE int frame_operation(void *env, struct unwinder *w, const struct fr
 	if (code == OP_RECORD)
 		return frame_record(env, w, op, s) && frame_fail(w, frames, RUNTIME_FAILED_READ);
 	if (code == OP_LOAD) {
-		if (frame_load(env, w, s + (uint64_t)(int64_t)op->imm, op->n, &value))
+		if (frame_load(env, w, s + (uint64_t)(int64_t)op->imm, op->n, &value) &&
+		    !(op->n & LOAD_MAY_FAIL))
 			return frame_fail(w, frames, RUNTIME_FAILED_READ);
 		*dp = value;
 		return 0;

@@ -79,7 +79,6 @@ static void v8_constants(const struct runtime_image *image, uint64_t bias,
 
 	rt->flags = RUNTIME_OWNS_CODE;
 	rt->consts[V8_CONST_BLOB] = blob;
-	rt->consts[V8_CONST_OTHER_BLOB] = blob;
 	rt->consts[V8_CONST_BLOB_BYTES] = image->loops[0].hi - image->loops[0].lo;
 	rt->consts[V8_CONST_CODE] = V8_IS_CODE;
 }
@@ -87,7 +86,7 @@ static void v8_constants(const struct runtime_image *image, uint64_t bias,
 static void v8_constants_again(const struct runtime_image *image, uint64_t bias,
 			       struct unwind_runtime *rt)
 {
-	rt->consts[V8_CONST_OTHER_BLOB] = image->loops[0].lo + bias;
+	rt->consts[V8_CONST_BLOB] = image->loops[0].lo + bias;
 }
 
 /* The code itself tells its kind. */

@@ -32,6 +32,7 @@ static const struct row {
 		.bytecode_data = 54, .bytecode_positions = 32,
 		.code_data = 16, .code_positions = 24, .code_start = 40, .code_size = 56,
 		.code_flags = 48, .stream_header = 16, .stream_code = 8, .kind_baseline = 11,
+		.regexp_marker = 27 << 1,
 		.deopt_literals = 2, .deopt_shared = 6, .deopt_inlining = 7,
 	} },
 	{ 12, 4, {			/* node 22 */
@@ -43,6 +44,7 @@ static const struct row {
 		.code_flags = 48, .stream_header = 32, .stream_code = 8, .kind_baseline = 10,
 		.deopt_literals = 2, .deopt_shared = 6, .deopt_inlining = 7,
 		.deopt_exits = 8, .translations = 1, .safepoint_length = 0,
+		.regexp_marker = 29 << 1,
 	} },
 	{ 13, 6, {			/* node 24 */
 		.function_shared = 32, .shared_data = 8, .shared_name = 24, .shared_script = 40,
@@ -53,6 +55,7 @@ static const struct row {
 		.code_flags = 52, .stream_header = 32, .stream_code = 8, .kind_baseline = 10,
 		.deopt_literals = 3, .deopt_shared = 7, .deopt_inlining = 8, .deopt_wraps = 1,
 		.deopt_exits = 9, .translations = 2, .safepoint_length = 4,
+		.regexp_marker = 31 << 1,
 	} },
 };
 

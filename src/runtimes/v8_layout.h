@@ -52,6 +52,7 @@ struct v8_layout {
 	uint32_t deopt_exits;		/* where exits begin; next: checks, calls, first entry */
 	uint32_t translations;		/* row of v8_translation.c; 0: no Maglev */
 	uint32_t safepoint_length;	/* of Maglev's table: how long it is, and then of what */
+	uint32_t regexp_marker;		/* of frames of regular expressions; 0: they have none */
 	uint32_t has_bare_regexp;	/* 1: frames of regular expressions have no marker */
 	uint32_t is_scope_raw;		/* 1: flags of a ScopeInfo are no small integer */
 	/* Instance types. */

@@ -240,11 +240,14 @@ static int tell_code(struct naming *n, uint64_t pc, bool is_interrupted, uint32_
 }
 
 /* Names of WebAssembly are in its module, which is not looked for. */
-static int tell_wasm(struct naming *n, struct runtime_code *c)
+static int tell_marked(struct naming *n, uint32_t marker, struct runtime_code *c)
 {
 	const struct told told = { .tier = TIER_OPTIMIZED };
+	const bool is_regexp = n->l->regexp_marker && marker == n->l->regexp_marker;
 
-	c->name = strdup("[wasm function]");
+	if (!is_regexp && marker != V8_WASM_MARKER)
+		return -ESTALE;
+	c->name = strdup(is_regexp ? "[regular expression]" : "[wasm function]");
 	if (!c->name)
 		return -ENOMEM;
 	bb_bytes(&n->told, &told, sizeof(told));
@@ -261,7 +264,7 @@ int v8_code_read_kept(const struct runtime_image *image, const struct kept_memor
 	int err = -ENOMEM;
 
 	if (c && code == V8_IS_CODE)
-		err = tell_wasm(&n, c);
+		err = tell_marked(&n, cookie, c);
 	else if (c && code & V8_IS_CODE)
 		err = tell_code(&n, code & ~(V8_IS_CODE | V8_IS_INTERRUPTED),
 				code & V8_IS_INTERRUPTED, cookie, c);

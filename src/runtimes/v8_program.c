@@ -12,7 +12,9 @@
  *
  *	in builtins	One register has the bytecodes while a handler of the interpreter runs, and
  *			the frame has them, too. Another one has the offset of the bytecode; the
- *			slot in the frame has that of the last call.
+ *			slot in the frame has that of the last call. Baseline code begins with the
+ *			call of a builtin that makes its frame: then that register has the
+ *			bytecodes of the function in the callee's register.
  *	elsewhere	The code should be that of the frame's function. If it is that of the
  *			function in the callee's register, this is the callee's beginning, where it
  *			has no frame yet. If it is of neither, it was compiled for a loop that runs
@@ -26,8 +28,8 @@
 #include "unwind/frame_builder.h"
 
 enum {
-	BLOB = V8_CONST_BLOB, OTHER_BLOB = V8_CONST_OTHER_BLOB, BYTES = V8_CONST_BLOB_BYTES,
-	IS_CODE = V8_CONST_CODE,
+	BLOB = V8_CONST_BLOB, BYTES = V8_CONST_BLOB_BYTES, IS_CODE = V8_CONST_CODE,
+	GENERATED = 3,			/* 0: the walker is in a builtin */
 	PC = 4, SP = 5, FP = 6, STATE = 7,			/* of the walker */
 	OFFSET = 8, FUNCTION = 9, CONTEXT = 10, CALLER = 11,	/* of the frame */
 	START = OFFSET, TMP2 = CONTEXT,				/* once those were looked at */
@@ -43,13 +45,14 @@ enum {
 	OF_REGISTER,			/* the function in the register; there is a frame, too */
 	OF_REGISTER_ALONE,
 	OF_LOOP,			/* of the frame, but no code that it leads to */
+	OF_RETURN,			/* the function in the register, whose frame is made */
 };
 
 #define WORD (8 | LOAD_DIRECT)
 #define STACK (8 | LOAD_STACK)
+#define GUESS LOAD_MAY_FAIL		/* of an object that may be none */
 #define SMALL_INTEGER_SHIFT 32
 #define TAG_MASK 3
-#define WASM_MARKER (4 << 1)		/* StackFrame::WASM */
 #define NR_FUNCTION_TYPES 17		/* JSFunction and constructors, one after the other */
 #define PUSH_FP 0x55			/* the first instruction that makes a frame */
 #define SET_FP 0x56e58948		/* the next ones: mov %rsp,%rbp, push %rsi */
@@ -63,7 +66,7 @@ struct program {
 	struct frame_builder b;
 	const struct v8_layout *l;
 	/* Labels. */
-	int next, typed, no_frame, builtin, wasm, code, emit, other, done, step, native;
+	int next, typed, no_frame, builtin, marked, code, emit, other, take, done, step, native;
 };
 
 /* Jumps to label if FUNCTION cannot be an object. */
@@ -87,7 +90,9 @@ static void load_frame(struct program *p)
 	};
 	struct frame_builder *b = &p->b;
 
-	frame_jump_if_less(b, FP, SP, p->no_frame);
+	/* What is below the stack pointer is not there yet. */
+	frame_add(b, TMP, FP, V8_FRAME_FUNCTION);
+	frame_jump_if_less(b, TMP, SP, p->no_frame);
 	frame_and(b, TMP, FP, 7);
 	frame_jump_if_not_zero(b, TMP, p->no_frame);
 	/* The page of the native walker has the frame, then, too. */
@@ -114,22 +119,10 @@ static void load_shared(struct program *p)
 	frame_load(b, TMP2, FUNCTION, (int32_t)p->l->function_shared - V8_TAG, WORD);
 	frame_add(b, TMP, TMP2, -V8_TAG);
 	frame_record_direct(b, DATA, TMP, fields);
-	frame_load(b, TMP, SCRIPT, V8_SCRIPT_ID - V8_TAG, WORD);
-	frame_shift_right(b, TMP, TMP, SMALL_INTEGER_SHIFT);
+	frame_load(b, TMP, SCRIPT, V8_SCRIPT_ID - V8_TAG + 4, 4 | LOAD_DIRECT);
 	frame_shift_left(b, TMP, TMP, V8_COOKIE_SHIFT);
 	frame_plus(b, COOKIE, TMP);
 	frame_move(b, SHARED, TMP2);
-}
-
-/* Jumps to found if PC is in a builtin. */
-static void is_builtin(struct frame_builder *b, int found)
-{
-	frame_move(b, TMP, PC);
-	frame_minus(b, TMP, BLOB);
-	frame_jump_if_less(b, TMP, BYTES, found);
-	frame_move(b, TMP, PC);
-	frame_minus(b, TMP, OTHER_BLOB);
-	frame_jump_if_less(b, TMP, BYTES, found);
 }
 
 /* TMP: how far PC is from the beginning of the Code in TMP2; jumps to other if not within it. */
@@ -151,7 +144,7 @@ static void is_in_code(struct program *p, int other)
 static void emit_baseline(struct program *p, int optimized)
 {
 	struct frame_builder *b = &p->b;
-	const int emit = frame_label(b);
+	const int emit = frame_label(b), own = frame_label(b);
 
 	frame_and(b, TMP, DATA, V8_TAG);
 	frame_jump_if_zero(b, TMP, optimized);
@@ -161,6 +154,11 @@ static void emit_baseline(struct program *p, int optimized)
 	frame_jump_if_not_zero(b, STATE, emit);
 	frame_add(b, TMP, TMP, -1);
 	frame_place(b, emit);
+	frame_jump_if_is_not(b, STATE, OF_RETURN, own);
+	frame_register(b, TMP2, BYTECODE_REGISTER);
+	frame_load(b, START, DATA, (int32_t)p->l->code_data - V8_TAG, WORD);
+	frame_jump_if_not_equal(b, START, TMP2, p->native);
+	frame_place(b, own);
 	frame_add(b, SHARED, SHARED, V8_IS_BASELINE);
 	frame_emit(b, SHARED, TMP, COOKIE, 0, RUNTIME_FRAME_COMPILED);
 	frame_jump(b, p->done);
@@ -193,48 +191,56 @@ static void emit_code(struct program *p)
 	frame_place(b, optimized);
 	frame_jump_if_zero(b, STATE, p->emit);
 	frame_jump_if_is(b, STATE, OF_LOOP, p->emit);
+	frame_jump_if_is(b, STATE, OF_RETURN, p->native);
 	is_own_code(p);
 	frame_place(b, p->emit);
-	frame_set(b, TMP, 0);
+	frame_move(b, TMP, IS_CODE);
 	frame_jump_if_zero(b, STATE, put);
-	frame_set(b, TMP, 1);
-	frame_place(b, put);
-	frame_shift_left(b, TMP, TMP, V8_INTERRUPTED_BIT);
+	frame_shift_right(b, TMP, IS_CODE, V8_CODE_BIT - V8_INTERRUPTED_BIT);
 	frame_plus(b, TMP, IS_CODE);
+	frame_place(b, put);
 	frame_plus(b, TMP, PC);
 	frame_emit(b, TMP, COOKIE, COOKIE, 0, RUNTIME_FRAME_COMPILED);
 	frame_jump(b, p->done);
+}
+
+/* Frames that are not of functions. */
+static void emit_marked(struct program *p)
+{
+	struct frame_builder *b = &p->b;
+
+	frame_place(b, p->typed);
+	frame_jump_if_is(b, CONTEXT, V8_WASM_MARKER, p->marked);
+	if (p->l->regexp_marker)
+		frame_jump_if_is(b, CONTEXT, (uint8_t)p->l->regexp_marker, p->marked);
+	frame_place(b, p->no_frame);
+	frame_jump_if_zero(b, STATE, p->native);
+	frame_jump_if_zero(b, GENERATED, p->native);
+	frame_set(b, STATE, OF_REGISTER_ALONE);
+	frame_jump(b, p->take);
 }
 
 /* The code is not of the function that was thought of: another one is, or there is none. */
 static void try_others(struct program *p)
 {
 	struct frame_builder *b = &p->b;
-	const int take = frame_label(b), loop = frame_label(b), none = frame_label(b);
+	const int loop = frame_label(b), none = frame_label(b);
 
-	frame_place(b, p->typed);
-	frame_jump_if_is(b, CONTEXT, WASM_MARKER, p->wasm);
-	frame_place(b, p->no_frame);
-	frame_jump_if_zero(b, STATE, p->native);
-	/* Otherwise it is seen not to be of the function in the register. */
-	if (!p->l->function_code)
-		is_builtin(b, p->native);
-	frame_set(b, STATE, OF_REGISTER_ALONE);
-	frame_jump(b, take);
+	emit_marked(p);
 	frame_place(b, p->other);
 	frame_jump_if_is(b, STATE, OF_REGISTER_ALONE, p->native);
 	frame_jump_if_is(b, STATE, OF_REGISTER, loop);
 	frame_set(b, STATE, OF_REGISTER);
-	frame_place(b, take);
+	frame_place(b, p->take);
 	frame_register(b, FUNCTION, FUNCTION_REGISTER);
-	if_no_object(b, true, none);
-	frame_load(b, TMP2, FUNCTION, -V8_TAG, WORD);
-	frame_load(b, TMP, TMP2, V8_MAP_TYPE - V8_TAG, 2 | LOAD_DIRECT);
+	if_no_object(b, false, none);
+	frame_load(b, TMP2, FUNCTION, -V8_TAG, WORD | GUESS);
+	frame_load(b, TMP, TMP2, V8_MAP_TYPE - V8_TAG, 2 | LOAD_DIRECT | GUESS);
 	frame_add(b, TMP, TMP, -(int32_t)p->l->type_function);
 	frame_set(b, TMP2, NR_FUNCTION_TYPES);
 	frame_jump_if_less(b, TMP, TMP2, p->code);
 	frame_place(b, none);
-	frame_jump_if_is(b, STATE, OF_REGISTER_ALONE, p->native);
+	frame_jump_if_is_not(b, STATE, OF_REGISTER, p->native);
 	frame_place(b, loop);
 	frame_set(b, STATE, OF_LOOP);
 	frame_load(b, FUNCTION, FP, V8_FRAME_FUNCTION, STACK);
@@ -245,7 +251,7 @@ static void try_others(struct program *p)
 static void emit_interpreted(struct program *p)
 {
 	struct frame_builder *b = &p->b;
-	const int emit = frame_label(b), none = frame_label(b);
+	const int emit = frame_label(b), none = frame_label(b), other = frame_label(b);
 
 	frame_place(b, p->builtin);
 	load_shared(p);
@@ -255,19 +261,24 @@ static void emit_interpreted(struct program *p)
 	frame_jump_if_zero(b, STATE, emit);
 	frame_register(b, TMP, BYTECODE_REGISTER);
 	frame_load(b, TMP2, FP, V8_FRAME_BYTECODE, STACK);
-	frame_jump_if_not_equal(b, TMP, TMP2, p->native);
+	frame_jump_if_not_equal(b, TMP, TMP2, other);
 	frame_register(b, TMP, OFFSET_REGISTER);
 	frame_jump(b, emit);
 	frame_place(b, none);
-	frame_jump_if_not_zero(b, STATE, p->native);
+	frame_jump_if_not_zero(b, STATE, other);
 	frame_set(b, TMP, (int32_t)V8_NO_OFFSET);
 	frame_place(b, emit);
 	frame_emit(b, SHARED, TMP, COOKIE, 0, RUNTIME_FRAME_INTERPRETED);
 	frame_jump(b, p->step);
+	frame_place(b, other);
+	frame_load(b, PC, SP, 0, STACK);
+	frame_add(b, SP, SP, 8);
+	frame_set(b, STATE, OF_RETURN);
+	frame_jump(b, p->take);
 }
 
 /* Of a function that has no frame yet: the return address is on top of the stack. */
-static void step_from_beginning(struct program *p, int moved)
+static void step_from_beginning(struct program *p)
 {
 	struct frame_builder *b = &p->b;
 	const int top = frame_label(b);
@@ -285,7 +296,6 @@ static void step_from_beginning(struct program *p, int moved)
 	frame_place(b, top);
 	frame_load(b, PC, START, 0, STACK);
 	frame_add(b, SP, START, 8);
-	frame_jump(b, moved);
 }
 
 static void step(struct program *p)
@@ -293,27 +303,29 @@ static void step(struct program *p)
 	struct frame_builder *b = &p->b;
 	const int moved = frame_label(b), beginning = frame_label(b);
 
-	frame_place(b, p->wasm);
-	frame_emit(b, IS_CODE, BYTES, BYTES, 0, RUNTIME_FRAME_COMPILED);
+	frame_place(b, p->marked);
+	frame_emit(b, IS_CODE, CONTEXT, CONTEXT, 0, RUNTIME_FRAME_COMPILED);
 	frame_jump(b, p->step);
 	frame_place(b, p->done);
 	frame_jump_if_is(b, STATE, OF_REGISTER, beginning);
 	frame_jump_if_is(b, STATE, OF_REGISTER_ALONE, beginning);
+	frame_jump_if_is(b, STATE, OF_RETURN, beginning);
 	frame_place(b, p->step);
 	frame_load(b, PC, FP, 8, STACK);
 	frame_add(b, SP, FP, 16);
 	frame_move(b, FP, CALLER);
 	frame_jump(b, moved);
 	frame_place(b, beginning);
-	step_from_beginning(p, moved);
+	step_from_beginning(p);
 	frame_place(b, moved);
 	frame_step(b, PC);
 }
 
 static void make_labels(struct program *p)
 {
-	int *const labels[] = { &p->next, &p->typed, &p->no_frame, &p->builtin, &p->wasm, &p->code,
-				&p->emit, &p->other, &p->done, &p->step, &p->native };
+	int *const labels[] = { &p->next, &p->typed, &p->no_frame, &p->builtin, &p->marked,
+				&p->code, &p->emit, &p->other, &p->take, &p->done, &p->step,
+				&p->native };
 
 	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
 		*labels[i] = frame_label(&p->b);
@@ -329,15 +341,19 @@ int v8_program(const struct v8_layout *l, struct frame_program *out)
 	begin = frame_label(b);
 	make_labels(&p);
 	frame_place(b, begin);
-	frame_walker(b, PC);
+	frame_walker_place(b, PC, GENERATED);
 	frame_place(b, p.next);
 	load_frame(&p);
-	is_builtin(b, p.builtin);
+	frame_jump_if_zero(b, GENERATED, p.builtin);
 	emit_code(&p);
 	emit_interpreted(&p);
 	try_others(&p);
 	step(&p);
-	is_builtin(b, p.next);
+	/* In another place than this one a builtin is found by the walker, too. */
+	frame_set(b, GENERATED, 0);
+	frame_move(b, TMP, PC);
+	frame_minus(b, TMP, BLOB);
+	frame_jump_if_less(b, TMP, BYTES, p.next);
 	frame_place(b, p.native);
 	frame_yield(b, begin);
 	return frame_builder_finish(b, out);

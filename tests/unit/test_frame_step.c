@@ -164,6 +164,25 @@ static void what_cannot_be_read_is_marked(void **state)
 	assert_int_equal(w.out.failure, RUNTIME_FAILED_READ);
 }
 
+static void loads_may_fail(void **state)
+{
+	struct frame_builder b;
+
+	(void)state;
+	begin(&b);
+	w.in.consts[0] = BASE + MEMORY;
+	frame_set(&b, 8, 3);
+	frame_set(&b, 9, 5);
+	frame_load(&b, 8, 0, 0, 8 | LOAD_DIRECT | LOAD_MAY_FAIL);
+	frame_emit(&b, 8, 9, 9, 0, RUNTIME_FRAME_INTERPRETED);
+	frame_load(&b, 8, 0, 0, 8 | LOAD_DIRECT);
+	frame_end(&b);
+	run(&b);
+	assert_int_equal(code_at(0), 0);
+	assert_int_equal(w.out.nr, 4);
+	assert_int_equal(w.out.failure, RUNTIME_FAILED_READ);
+}
+
 static void loads_have_sizes(void **state)
 {
 	static const int sizes[] = { 1, 2, 4, 8 };
@@ -525,6 +544,7 @@ int main(void)
 		cmocka_unit_test(a_circle_ends),
 		cmocka_unit_test(too_many_frames_are_truncated),
 		cmocka_unit_test(what_cannot_be_read_is_marked),
+		cmocka_unit_test(loads_may_fail),
 		cmocka_unit_test(loads_have_sizes),
 		cmocka_unit_test(computes),
 		cmocka_unit_test(frames_of_another_loop_are_taken_back),

@@ -165,6 +165,27 @@ static void rows_of_files_are_asked(void **state)
 	expect(o.w, UNWIND_ROOT, RUNTIME | 0x7000, 1, at(VADDR + 0x1010) | GUESS);
 }
 
+/* Which of both it is the walker tells, of each frame. The first is in a file, its caller is not. */
+static void the_walker_tells_files_from_generated_code(void **state)
+{
+	static const struct unwind_rule marked = { .cfa = CFA_NONE, .ra = RULE_RUNTIME };
+	struct own o;
+	int top;
+
+	set_up(&o, *state);
+	top = frame_label(&o.b);
+	row(o.w, VADDR + 0x2000, marked);
+	start(o.w, at(VADDR + 0x2010), SP, FP);
+	o.w->consts[0] = 7;
+	frame_place(&o.b, top);
+	frame_walker_place(&o.b, 8, 0);
+	frame_emit(&o.b, 1, 0, 12, 0, RUNTIME_FRAME_COMPILED);
+	frame_yield(&o.b, top);
+	o.w->consts[1] = 0x7000;
+	finish(&o);
+	expect(o.w, UNWIND_ROOT, RUNTIME | 0x7000, 0, RUNTIME | 0x7000, 1, at(VADDR + 0x1010) | GUESS);
+}
+
 /* A block of 600 segments of 128 octets, the first of which is segment 2. */
 static void segments_lead_to_their_block(void **state)
 {
@@ -226,6 +247,7 @@ int main(void)
 		TEST(a_failure_leaves_native_frames),
 		TEST(a_step_leads_outwards),
 		TEST(rows_of_files_are_asked),
+		TEST(the_walker_tells_files_from_generated_code),
 		TEST(segments_lead_to_their_block),
 		TEST(values_and_registers),
 	};

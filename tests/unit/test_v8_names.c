@@ -124,6 +124,17 @@ static void builtins_have_names_only(void **state)
 	assert_int_equal(f->lines[0].line, 0);
 }
 
+static void frames_of_other_kinds_have_names(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(read_code(f, V8_IS_CODE, V8_WASM_MARKER, V8_WASM_MARKER), 0);
+	assert_string_equal(f->lines[0].name, "[wasm function]");
+	assert_int_equal(read_code(f, V8_IS_CODE, 27 << 1, 27 << 1), 0);
+	assert_string_equal(f->lines[0].name, "[regular expression]");
+	assert_int_equal(read_code(f, V8_IS_CODE, 3 << 1, 3 << 1), -ESTALE);
+}
+
 static void others_at_the_same_address_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -397,6 +408,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(interpreted_functions_have_names_and_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(builtins_have_names_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(frames_of_other_kinds_have_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(others_at_the_same_address_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(baseline_code_has_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(inlined_functions_come_first, setup, teardown),
