@@ -31,7 +31,7 @@ enum {
 	BLOB = V8_CONST_BLOB, BYTES = V8_CONST_BLOB_BYTES, IS_CODE = V8_CONST_CODE,
 	GENERATED = 3,			/* 0: the walker is in a builtin */
 	PC = 4, SP = 5, FP = 6, STATE = 7,			/* of the walker */
-	OFFSET = 8, FUNCTION = 9, CONTEXT = 10, CALLER = 11,	/* of the frame */
+	OFFSET = 8, FUNCTION = 9, CONTEXT = 10,		/* of the frame */
 	START = OFFSET, TMP2 = CONTEXT,				/* once those were looked at */
 	DATA = 12, SCRIPT = 13, COOKIE = 14,		/* of the SharedFunctionInfo */
 	SHARED = SCRIPT,				/* once that was looked at */
@@ -86,7 +86,7 @@ static void load_frame(struct program *p)
 		{ 0, 8 },
 		{ V8_FRAME_FUNCTION - V8_FRAME_OFFSET, 8 },
 		{ V8_FRAME_CONTEXT - V8_FRAME_OFFSET, 8 },
-		{ 0 - V8_FRAME_OFFSET, 8 },
+		{ 0, 0 },
 	};
 	struct frame_builder *b = &p->b;
 
@@ -313,7 +313,7 @@ static void step(struct program *p)
 	frame_place(b, p->step);
 	frame_load(b, PC, FP, 8, STACK);
 	frame_add(b, SP, FP, 16);
-	frame_move(b, FP, CALLER);
+	frame_load(b, FP, FP, 0, STACK);
 	frame_jump(b, moved);
 	frame_place(b, beginning);
 	step_from_beginning(p);
