@@ -4,7 +4,7 @@
 # beside: live
 # JavaScript frames that are not those of plain functions, each with its caller and its line (tests/workloads/node_odd.mjs): generators,
 # async functions, getters, private methods, names that are not ASCII, eval, callbacks of builtins in C++ and in generated code,
-# WebAssembly, a worker; and of threads that wait in a snapshot, below the native frames that they wait in.
+# WebAssembly, regular expressions, workers; and of threads that wait in a snapshot, below the native frames that they wait in.
 . "$(dirname "$0")/lib.sh"
 program=$ROOT/tests/workloads/node_odd.mjs
 node=$("$ROOT/tests/oracle/node/nodes.sh" | awk '$1 == 20 { print $2 }')
@@ -48,5 +48,7 @@ check "a callback of sort" has "sorts:$(line 'function sorts');sort;[^;]*;?compa
 check "a callback of replace" has "replaces:$(line 'function replaces');replace;(.*;)?replaced:$(line 'function replaces');spin:" run.folded
 check "a callback from C++" has "JsonStringif.*;toJSON:$(line 'function to_json');spin:" run.folded
 check "WebAssembly" has "calls_wasm:$(line 'function calls_wasm');(.*;)?\[wasm function\]" run.folded
+check "a regular expression" has "searches:$(line 'function searches');(test;)?(.*;)?\\[regular expression\\]" run.folded
+check "builtins of workers, which V8 maps once more for each" has "node::worker::Worker.*;entries:$(line 'function entries');fromEntries;" run.folded
 check "a worker, which has an isolate of its own" has "node::worker::Worker.*;get wert:$n;spin:" run.folded
 done_testing

@@ -23,6 +23,10 @@ const wasm = new WebAssembly.Instance(module).exports.spin;
 function calls_wasm() { return wasm(1000000); }
 function sorts() { return [2, 1].sort(function compares(a, b) { spin(300000); return a - b; }); }
 function replaces() { return 'abc'.replace(/b/, function replaced(m) { spin(300000); return m; }); }
+const text = 'xy'.repeat(150);
+function searches() { return /x.*y.*z/.test(text); }
+const pairs = Array.from({ length: 3000 }, (_, i) => ['k' + i, i]);
+function entries() { return Object.fromEntries(pairs); }
 function to_json() { return JSON.stringify({ toJSON() { spin(300000); return 1; } }); }
 function waits_for_process() { execFileSync('sleep', ['60']); }
 function waits_for_file() { fs.readFileSync(process.argv[3]); }
@@ -31,12 +35,14 @@ function waits_for_memory() { Atomics.wait(new Int32Array(new SharedArrayBuffer(
 if (what === 'exec') waits_for_process();
 if (what === 'read') waits_for_file();
 if (what === 'atomics') waits_for_memory();
-if (isMainThread && what === 'run') new Worker(new URL(import.meta.url), { workerData: 'worker' });
+for (let i = 0; isMainThread && what === 'run' && i < 2; i++) new Worker(new URL(import.meta.url), { workerData: 'worker' });
 for (;;) {
 	await new Promise((r) => setTimeout(r, 0));
 	await evaluated();
 	calls_wasm();
 	sorts();
 	replaces();
+	searches();
+	entries();
 	to_json();
 }
