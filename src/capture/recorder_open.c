@@ -60,7 +60,7 @@
 #define MAX_CHILDREN 256		/* that are looked up one by one */
 #define FEW_BYTES (64u << 10)		/* of a file: its code is about one page of a table */
 #define ATTACH_NS (2000 * NSEC_PER_MSEC)	/* for runtimes of processes that run already */
-#define KNOW_NS (300 * NSEC_PER_MSEC)	/* for runtimes to be known, without scans */
+#define KNOW_NS (1000 * NSEC_PER_MSEC)	/* for runtimes to be known, without scans */
 #define FEW_FILES 4096			/* descriptors */
 
 static bool wants_tables(const struct recorder_options *o)
