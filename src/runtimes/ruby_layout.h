@@ -36,6 +36,8 @@ struct ruby_layout {
 	uint32_t string_has_length;	/* a field of all strings; else embedded: in the flags */
 	uint32_t array_length_mask;	/* of embedded arrays, in the flags from bit 15 on */
 	uint32_t class_path, class_attached;	/* fields; 0: variables of the class */
+	uint32_t class_singleton;	/* the bit of its flags */
+	uint32_t shapes_of_vm;		/* the list of shapes; 0: classes have tables instead */
 };
 
 /* The same in all versions that are known. */
@@ -45,14 +47,21 @@ enum {
 	RUBY_ENVIRONMENT_ENTRY = -16,	/* from EP on, where its flags are */
 	RUBY_ISEQ_BODY = 16,
 	RUBY_BODY_TYPE = 0, RUBY_BODY_SIZE = 4, RUBY_BODY_CODE = 8,
-	RUBY_BODY_PATH = 64, RUBY_BODY_LABEL = 80, RUBY_BODY_FIRST_LINE = 88,
-	RUBY_LINES_NR = 16, RUBY_LINES_POSITIONS = 24,	/* from body_lines on */
-	RUBY_BODY_BYTES = 152,
+	RUBY_BODY_PATH = 64, RUBY_BODY_BASE_LABEL = 72, RUBY_BODY_LABEL = 80,
+	RUBY_BODY_FIRST_LINE = 88,
+	/* From body_lines on; the last is the sequence that it is in. */
+	RUBY_LINES_NR = 16, RUBY_LINES_POSITIONS = 24, RUBY_LINES_PARENT = 48,
+	RUBY_BODY_BYTES = 176,
+	RUBY_BODY_OF_EVAL = 6,		/* a type */
 	RUBY_ENTRY_DEFINITION = 16, RUBY_ENTRY_OWNER = 32, RUBY_ENTRY_BYTES = 40,
 	RUBY_SVAR_ENTRY = 8,
 	RUBY_DEFINITION_ISEQ = 8, RUBY_DEFINITION_NAME = 32, RUBY_DEFINITION_SERIAL = 40,
 	RUBY_DEFINITION_BYTES = 48,
 	RUBY_CLASS_EXTENSION = 24, RUBY_EXTENSION_VARIABLES = 8,
+	/* With shapes: the values; and of a shape. */
+	RUBY_CLASS_VALUES = 32,
+	RUBY_SHAPE_ID = 8, RUBY_SHAPE_NR = 16, RUBY_SHAPE_TYPE = 24, RUBY_SHAPE_PARENT = 28,
+	RUBY_SHAPE_BYTES = 32, RUBY_SHAPE_OF_VARIABLE = 1,
 };
 
 /* Flags of a frame, in its environment. */

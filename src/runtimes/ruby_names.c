@@ -15,6 +15,7 @@
 
 #define MAX_CODE_WORDS (1u << 20)
 #define MAX_TYPE 8			/* of instruction sequences */
+#define MAX_EVALS 8			/* one in the other */
 #define METHOD_IN_RUBY 0		/* of a definition: the low bits of its first word */
 #define METHOD_TYPE_BITS 15
 #define MAX_LINE INT32_MAX
@@ -123,6 +124,67 @@ static uint32_t first_line_of(const struct ruby_reading *r, const uint8_t *body)
 }
 
 /*
+ * Since 3.4 code of eval has no label of its own, but that of the code which it is in. 0, or
+ * -errno; *label as it was, if it is other code.
+ */
+static int find_label(const struct ruby_reading *r, const uint8_t *body, uint64_t *label)
+{
+	uint8_t outer[RUBY_BODY_BYTES];
+	uint64_t parent;
+	char *text = NULL;
+	int err = 0;
+
+	for (unsigned i = 0; !err && i < MAX_EVALS; i++) {
+		*label = word_at(body, RUBY_BODY_LABEL);
+		if (u32_at(body, RUBY_BODY_TYPE) != RUBY_BODY_OF_EVAL)
+			return 0;
+		err = ruby_string(r, *label, RUNTIME_NAME_BYTES, &text);
+		if (err || strcmp(text, "<compiled>"))
+			break;
+		free(text);
+		text = NULL;
+		err = target_read_u64(r->m, word_at(body, r->r->layout.body_lines +
+							  RUBY_LINES_PARENT) +
+					    RUBY_ISEQ_BODY, &parent);
+		if (!err)
+			err = target_read(r->m, parent, outer, sizeof(outer));
+		body = outer;
+	}
+	free(text);
+	return err;
+}
+
+/*
+ * The label of code. That of a block ends with the label of the method that it is in. A body is
+ * freed some time after its strings, which other strings may have replaced by then: such a pair
+ * does not fit.
+ */
+static int read_label(const struct ruby_reading *r, const uint8_t *body, char **out)
+{
+	const uint64_t base = word_at(body, RUBY_BODY_BASE_LABEL);
+	size_t base_len, len;
+	char *of_base = NULL;
+	uint64_t label = 0;
+	int err = find_label(r, body, &label);
+
+	if (!err)
+		err = ruby_string(r, label, RUNTIME_NAME_BYTES, out);
+	if (err || base == label)
+		return err;
+	err = ruby_string(r, base, RUNTIME_NAME_BYTES, &of_base);
+	if (err)
+		return err;
+	len = strlen(*out);
+	base_len = strlen(of_base);
+	/* Cut ones cannot be compared. */
+	if (len < RUNTIME_NAME_BYTES - 8 &&
+	    (len < base_len || strcmp(*out + len - base_len, of_base)))
+		err = -ESTALE;
+	free(of_base);
+	return err;
+}
+
+/*
  * What the body of an instruction sequence says. The name is not set if c has one. code: what
  * instructions are counted from.
  */
@@ -139,7 +201,7 @@ static int read_body(const struct ruby_reading *r, uint64_t at, const uint8_t *b
 	c->code_bytes = words * 8;
 	c->first_line = first_line_of(r, body);
 	if (!c->name)
-		err = ruby_string(r, word_at(body, RUBY_BODY_LABEL), RUNTIME_NAME_BYTES, &c->name);
+		err = read_label(r, body, &c->name);
 	if (!err)
 		err = read_path(r, word_at(body, RUBY_BODY_PATH), &c->file);
 	if (!err)

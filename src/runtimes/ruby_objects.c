@@ -4,8 +4,10 @@
  * value in the library's initialized data: the last number that was given, a pointer, an array of
  * arrays, a hash. What is read there is checked: the entry of a number has that number, too.
  *
- * Names of classes. Up to 3.1 they are in the class's table of variables, under the symbol
- * __classpath__, or __tmp_classpath__ as long as a class further out has no name.
+ * Names of classes. Up to 3.2 they are among the class's variables, under the symbol __classpath__,
+ * or __tmp_classpath__ as long as a class further out has no name. In 3.2 the variables are an
+ * array of values, and what the values are called is told by the class's shape (the upper half of
+ * its flags): a list that has one more variable with each shape.
  */
 #include "src/runtimes/ruby_objects.h"
 
@@ -17,7 +19,6 @@
 #include "src/base/bytes.h"
 
 #define NOT_EMBEDDED (1u << 13)		/* of strings, and embedded of arrays */
-#define SINGLETON (1u << 12)
 #define STRING_LENGTH(flags) ((flags) >> 14 & 31)
 #define ARRAY_LENGTH_SHIFT 15
 #define MAX_STRING 4096
@@ -198,27 +199,69 @@ struct table_entry {
 	uint64_t hash, key, value;
 };
 
-/*
- * A variable of a class, of that type and called a or b. 0: there is none, or it is not known.
- */
-static uint64_t variable_of(const struct ruby_reading *r, uint64_t class, bool (*is_wanted)(int),
-			    const char *a, const char *b)
+/* A variable that is looked for: of that type, and called a or b. */
+struct wanted {
+	bool (*is_type)(int);
+	const char *a, *b;		/* b: or NULL */
+};
+
+static bool is_wanted(const struct ruby_reading *r, const struct wanted *w, uint64_t id,
+		      uint64_t value)
 {
-	uint64_t extension, table, bounds[3], flags;
+	uint64_t flags;
+	int type = ruby_type(r, value, &flags);
+
+	return type >= 0 && w->is_type(type) &&
+	       (is_called(r, id, w->a) || (w->b && is_called(r, id, w->b)));
+}
+
+/* The same as variable_of(), by the class's shape. */
+static uint64_t variable_by_shape(const struct ruby_reading *r, uint64_t class,
+				  const struct wanted *w)
+{
+	uint64_t vm, shapes, values, flags, id, value;
+	uint8_t shape[RUBY_SHAPE_BYTES];
+	uint32_t nr, number;
+
+	if (target_read_u64(r->m, r->r->vm_vaddr + r->bias, &vm) ||
+	    target_read_u64(r->m, vm + r->r->layout.shapes_of_vm, &shapes) ||
+	    target_read_u64(r->m, class + RUBY_CLASS_VALUES, &values) ||
+	    target_read_u64(r->m, class, &flags))
+		return 0;
+	number = (uint32_t)(flags >> 32);
+	for (unsigned i = 0; i < MAX_VARIABLES && number; i++) {
+		if (target_read(r->m, shapes + (uint64_t)number * RUBY_SHAPE_BYTES, shape,
+				sizeof(shape)))
+			return 0;
+		memcpy(&id, shape + RUBY_SHAPE_ID, sizeof(id));
+		memcpy(&nr, shape + RUBY_SHAPE_NR, sizeof(nr));
+		memcpy(&number, shape + RUBY_SHAPE_PARENT, sizeof(number));
+		if (shape[RUBY_SHAPE_TYPE] != RUBY_SHAPE_OF_VARIABLE || !nr)
+			continue;
+		if (target_read_u64(r->m, values + 8 * ((uint64_t)nr - 1), &value))
+			return 0;
+		if (is_wanted(r, w, id, value))
+			return value;
+	}
+	return 0;
+}
+
+/* A variable of a class. 0: there is none, or it is not known. */
+static uint64_t variable_of(const struct ruby_reading *r, uint64_t class, const struct wanted *w)
+{
+	uint64_t extension, table, bounds[3];
 	struct table_entry e;
 
+	if (r->r->layout.shapes_of_vm)
+		return variable_by_shape(r, class, w);
 	if (target_read_u64(r->m, class + RUBY_CLASS_EXTENSION, &extension) || !extension ||
 	    target_read_u64(r->m, extension + RUBY_EXTENSION_VARIABLES, &table) || !table ||
 	    target_read(r->m, table + 32, bounds, sizeof(bounds)))
 		return 0;
 	for (uint64_t i = bounds[0]; i < bounds[1] && i < bounds[0] + MAX_VARIABLES; i++) {
-		int type;
-
 		if (target_read(r->m, bounds[2] + i * sizeof(e), &e, sizeof(e)))
 			return 0;
-		type = ruby_type(r, e.value, &flags);
-		if (type >= 0 && is_wanted(type) &&
-		    (is_called(r, e.key, a) || (b && is_called(r, e.key, b))))
+		if (is_wanted(r, w, e.key, e.value))
 			return e.value;
 	}
 	return 0;
@@ -237,11 +280,12 @@ static bool is_class(int type)
 /* What a singleton class belongs to, if that is a class. 0: it is not, or not known. */
 static uint64_t attached_to(const struct ruby_reading *r, uint64_t class)
 {
+	static const struct wanted attached = { is_class, "__attached__", NULL };
 	const uint32_t field = r->r->layout.class_attached;
 	uint64_t object, flags;
 
 	if (!field)
-		return variable_of(r, class, is_class, "__attached__", NULL);
+		return variable_of(r, class, &attached);
 	if (target_read_u64(r->m, class + field, &object))
 		return 0;
 	return is_class(ruby_type(r, object, &flags)) ? object : 0;
@@ -250,11 +294,13 @@ static uint64_t attached_to(const struct ruby_reading *r, uint64_t class)
 /* A string object with the path of a class. 0: it has none. */
 static uint64_t path_of(const struct ruby_reading *r, uint64_t class)
 {
+	static const struct wanted path_name = { is_string, "__classpath__",
+						 "__tmp_classpath__" };
 	const uint32_t field = r->r->layout.class_path;
 	uint64_t path;
 
 	if (!field)
-		return variable_of(r, class, is_string, "__classpath__", "__tmp_classpath__");
+		return variable_of(r, class, &path_name);
 	return target_read_u64(r->m, class + field, &path) || path <= NIL ? 0 : path;
 }
 
@@ -272,7 +318,7 @@ int ruby_class_prefix(const struct ruby_reading *r, uint64_t class, size_t max, 
 	}
 	if (type < 0 || !is_class(type))
 		return type < 0 ? type : -ESTALE;
-	is_single = type == RUBY_T_CLASS && flags & SINGLETON;
+	is_single = type == RUBY_T_CLASS && flags & r->r->layout.class_singleton;
 	if (is_single)
 		class = attached_to(r, class);
 	if (class)

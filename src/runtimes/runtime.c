@@ -326,7 +326,7 @@ static const struct runtime_kind_row {
 		.name = "ruby", .lang = LANG_RUBY, .find = ruby_find, .is_sound = ruby_is_sound,
 		.program = ruby_program_of, .constants = ruby_constants,
 		.code_read = ruby_code_of, .code_line = ruby_code_line,
-		.code_lines = ruby_code_lines, .versions = "2.7, 3.1, 3.3",
+		.code_lines = ruby_code_lines, .versions = "2.7 to 3.4",
 	},
 };
 

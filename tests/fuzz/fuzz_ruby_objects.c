@@ -83,6 +83,7 @@ static void replay(const struct frame_program *program, struct memory *memory, u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+	static const uint32_t versions[8] = { 0x0207, 0x0300, 0x0301, 0x0302, 0x0303, 0x0304, 0x0302, 0x0304 };
 	struct runtime_image image = { .kind = RUNTIME_RUBY, .is_known = 1 };
 	struct memory memory = { data + 2, len - 2, 0, 0 };
 	const struct target_memory m = { read_memory, &memory };
@@ -91,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (len < 16)
 		return 0;
 	memory.fail_mask = data[1];
-	image.version = data[0] & 1 ? 0x03010000 : data[0] & 8 ? 0x03030000 : 0x02070000;
+	image.version = versions[(data[0] & 1) | (data[0] >> 2 & 6)] << 16;
 	image.ruby.way = data[0] >> 1 & 3;
 	image.ruby.data_vaddr = 4096;
 	image.ruby.data_bytes = 128;

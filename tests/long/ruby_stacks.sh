@@ -7,7 +7,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 OUT=${OUT:-$root/.out}
 export PROBEE=${PROBEE:-$OUT/probee}
 seconds=${1:-30}
-"$root/tests/oracle/ruby/fetch.sh" 2.7 3.3 || echo "not all versions can be had"
+"$root/tests/oracle/ruby/fetch.sh" 2.7 3.3 3.4 || echo "not all versions can be had"
 T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 cd "$T"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What made objects of Ruby 3.1 are called, and that those which changed are not named. */
+/* What made objects of Ruby 3.1, and classes of 3.2 and 3.4, are called, and that those which changed are not named. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,6 +54,7 @@ static int setup(void **state)
 	world_u64(&f->w, INCLUDED + 8, MODULE);
 	ruby_world_method(&f->w, METHOD, CLASS, name, SERIAL, 0, ISEQ);
 	ruby_world_iseq(&f->w, ISEQ, CODE, WORDS, TEXT(5), TEXT(6), LINE);
+	world_u64(&f->w, BODY + RUBY_BODY_BASE_LABEL, TEXT(2));
 	*state = f;
 	return 0;
 }
@@ -99,6 +100,118 @@ static void methods(void **state)
 	/* A class without a name. */
 	world_u64(&f->w, CLASS + RUBY_CLASS_EXTENSION, 0);
 	is_called(f, CLASS, "run");
+}
+
+#define VM_WORD (WORLD_BASE + 0x3000)
+#define VM (WORLD_BASE + 0x3100)
+#define SHAPES (WORLD_BASE + 0x3800)
+#define VALUES (WORLD_BASE + 0x3c00)
+
+/* A string as it is since 3.2. */
+static void string_of_any_size(struct fixture *f, uint64_t at, const char *text)
+{
+	world_u64(&f->w, at, RUBY_T_STRING);
+	world_u64(&f->w, at + 16, strlen(text));
+	world_put(&f->w, at + 24, text, strlen(text) + 1);
+}
+
+/* Shape number i, which adds variable nr - 1 to those of its parent. */
+static void shape(struct fixture *f, uint32_t i, uint32_t parent, uint8_t type, uint64_t id, uint32_t nr)
+{
+	const uint64_t at = SHAPES + i * RUBY_SHAPE_BYTES;
+
+	world_u64(&f->w, at + RUBY_SHAPE_ID, id);
+	world_u32(&f->w, at + RUBY_SHAPE_NR, nr);
+	world_u32(&f->w, at + RUBY_SHAPE_TYPE, type);
+	world_u32(&f->w, at + RUBY_SHAPE_PARENT, parent);
+}
+
+/* In 3.2 a class's variables are told by its shape. */
+static void classes_with_shapes(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t path = 300 << 4 | 1, attached = 301 << 4 | 1, other = 303 << 4 | 1;
+
+	ruby_layout_of(0x0302, &f->image.ruby.layout);
+	f->image.ruby.vm_vaddr = VM_WORD - 0x1000;
+	world_u64(&f->w, VM_WORD, VM);
+	world_u64(&f->w, VM + f->image.ruby.layout.shapes_of_vm, SHAPES);
+	string_of_any_size(f, TEXT(0), "__classpath__");
+	string_of_any_size(f, TEXT(1), "__attached__");
+	string_of_any_size(f, TEXT(2), "run");
+	string_of_any_size(f, TEXT(3), "Shop::Order");
+	string_of_any_size(f, TEXT(5), "run");
+	string_of_any_size(f, TEXT(7), "no name");
+	/* The path is the class's first variable; the second one is a string, too. Number 3 freezes it. */
+	shape(f, 1, 0, RUBY_SHAPE_OF_VARIABLE, path, 1);
+	shape(f, 2, 1, RUBY_SHAPE_OF_VARIABLE, other, 2);
+	shape(f, 3, 2, 2, 0, 2);
+	shape(f, 4, 0, RUBY_SHAPE_OF_VARIABLE, attached, 1);
+	world_u64(&f->w, CLASS, 3ull << 32 | RUBY_T_CLASS);
+	world_u64(&f->w, CLASS + RUBY_CLASS_VALUES, VALUES);
+	world_u64(&f->w, VALUES, TEXT(3));
+	world_u64(&f->w, VALUES + 8, TEXT(7));
+	world_u64(&f->w, SINGLE, 4ull << 32 | RUBY_T_CLASS | 1 << 12);
+	world_u64(&f->w, SINGLE + RUBY_CLASS_VALUES, VALUES + 64);
+	world_u64(&f->w, VALUES + 64, CLASS);
+	world_u64(&f->w, METHOD + 64, 1);
+	is_called(f, CLASS, "Shop::Order#run");
+	is_called(f, SINGLE, "Shop::Order.run");
+	/* A shape that leads to itself. */
+	shape(f, 2, 2, RUBY_SHAPE_OF_VARIABLE, other, 2);
+	is_called(f, CLASS, "run");
+}
+
+/* Since 3.4 another bit says that a class is the one of a single object. */
+static void singletons_of_3_4(void **state)
+{
+	struct fixture *f = *state;
+	const struct ruby_layout *l = &f->image.ruby.layout;
+
+	ruby_layout_of(0x0304, &f->image.ruby.layout);
+	string_of_any_size(f, TEXT(2), "run");
+	string_of_any_size(f, TEXT(3), "Shop::Order");
+	world_u64(&f->w, CLASS, RUBY_T_CLASS | 1 << 12);
+	world_u64(&f->w, CLASS + l->class_path, TEXT(3));
+	world_u64(&f->w, SINGLE, RUBY_T_CLASS | 1 << 13);
+	world_u64(&f->w, SINGLE + l->class_attached, CLASS);
+	world_u64(&f->w, METHOD + 64, 1);
+	is_called(f, CLASS, "Shop::Order#run");
+	is_called(f, SINGLE, "Shop::Order.run");
+}
+
+/* Code of eval is called as the code that it is in. */
+static void eval_in_3_4(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t outer = WORLD_BASE + 0x6800, parent = f->image.ruby.layout.body_lines + RUBY_LINES_PARENT;
+
+	ruby_world_iseq(&f->w, outer, CODE + 0x400, WORDS, TEXT(5), TEXT(6), LINE);
+	ruby_world_string(&f->w, TEXT(7), "<compiled>");
+	world_u32(&f->w, BODY + RUBY_BODY_TYPE, RUBY_BODY_OF_EVAL);
+	world_u64(&f->w, BODY + RUBY_BODY_LABEL, TEXT(7));
+	world_u64(&f->w, BODY + RUBY_BODY_BASE_LABEL, TEXT(2));
+	world_u64(&f->w, BODY + parent, outer);
+	assert_int_equal(read_code(f, BODY, ruby_body_cookie(CODE, TEXT(7))), 0);
+	assert_string_equal(f->c->name, "block in run");
+	world_u64(&f->w, BODY + parent, 0);
+	assert_true(read_code(f, BODY, ruby_body_cookie(CODE, TEXT(7))) < 0);
+}
+
+/* The strings are freed before the body; another string may be there then. */
+static void labels_fit_to_each_other(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t cookie = ruby_body_cookie(CODE, TEXT(5));
+
+	assert_int_equal(read_code(f, BODY, cookie), 0);
+	ruby_world_string(&f->w, TEXT(5), "block in run_2");
+	assert_int_equal(read_code(f, BODY, cookie), -ESTALE);
+	ruby_world_string(&f->w, TEXT(5), "un");
+	assert_int_equal(read_code(f, BODY, cookie), -ESTALE);
+	/* One string for both, as methods have. */
+	world_u64(&f->w, BODY + RUBY_BODY_BASE_LABEL, TEXT(5));
+	assert_int_equal(read_code(f, BODY, cookie), 0);
 }
 
 static void methods_in_c(void **state)
@@ -185,6 +298,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(methods, setup, teardown),
+		cmocka_unit_test_setup_teardown(classes_with_shapes, setup, teardown),
+		cmocka_unit_test_setup_teardown(singletons_of_3_4, setup, teardown),
+		cmocka_unit_test_setup_teardown(eval_in_3_4, setup, teardown),
+		cmocka_unit_test_setup_teardown(labels_fit_to_each_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(methods_in_c, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_gone_has_no_name, setup, teardown),

@@ -116,8 +116,8 @@ WAYS = {
   mutex: -> { m = Mutex.new; Thread.new { m.lock; sleep }; sleep 0.3; m.synchronize { 1 } },
   condition: -> { m = Mutex.new; c = ConditionVariable.new; m.synchronize { c.wait(m) } },
   monitor: -> { m = Monitor.new; m.synchronize { m.new_cond.wait } },
-  pipe: -> { IO.pipe[0].read },
-  select: -> { IO.select([IO.pipe[0]]) },
+  pipe: -> { r, w = IO.pipe; r.read; w },          # the garbage collector would close an end that nobody has
+  select: -> { r, w = IO.pipe; IO.select([r]); w },
   each: -> { [1].each { |x| 1.times { |y| wait } } },
   hash: -> { { a: 1 }.each_pair { |k, v| wait } },
   mapped: -> { (1..3).map { |x| x.then { |y| wait } } },

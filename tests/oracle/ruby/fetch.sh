@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# fetch.sh VERSION...: Rubies of other Debian releases (2.7: bullseye, 3.3: trixie) for tests, from the package archive that apt here
-# uses, each with the C library that it was linked with. They are unpacked into PROBEE_RUBIES (default /var/tmp/probee-rubies)/VERSION,
+# fetch.sh VERSION...: Rubies of other Debian releases (2.7: bullseye, 3.3: trixie, 3.4: experimental, with the libraries of sid) for
+# tests, from the package archive that apt here uses, each with the C library that it was linked with. They are unpacked into PROBEE_RUBIES (default /var/tmp/probee-rubies)/VERSION,
 # where rubies.sh finds them; nothing is installed, and apt's own lists stay as they are.
 set -eu
 into=${PROBEE_RUBIES:-/var/tmp/probee-rubies}
@@ -14,6 +14,7 @@ for version; do
 	2.7) release=bullseye ;;
 	3.1) release=bookworm ;;
 	3.3) release=trixie ;;
+	3.4) release="experimental sid" ;;
 	*) echo "no release of Debian's has Ruby $version"; exit 77 ;;
 	esac
 	[ ! -x "$into/$version/ruby" ] || continue
@@ -21,7 +22,7 @@ for version; do
 	trap 'rm -rf "$T"' EXIT
 	mkdir -p "$T/lists/partial" "$T/cache/archives/partial" "$T/etc" "$T/deb" "$into/$version"
 	touch "$T/status"
-	echo "deb [signed-by=$keyring] $archive $release main" >"$T/sources.list"
+	for r in $release; do echo "deb [signed-by=$keyring] $archive $r main"; done >"$T/sources.list"
 	cat >"$T/apt.conf" <<EOT
 Dir::State "$T"; Dir::State::lists "$T/lists"; Dir::State::status "$T/status"; Dir::Cache "$T/cache";
 Dir::Etc::sourcelist "$T/sources.list"; Dir::Etc::sourceparts "$T/etc"; APT::Sandbox::User "root";

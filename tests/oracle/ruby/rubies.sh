@@ -4,7 +4,7 @@
 # of commands), of the system, and of fetch.sh. The last line, "missing: VERSION...", says which of those that are known are not
 # there.
 set -u
-known="2.7 3.1 3.3"
+known="2.7 3.0 3.1 3.2 3.3 3.4"
 seen=
 add() {
 	local v
