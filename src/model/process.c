@@ -212,6 +212,17 @@ static int unmap(struct process *p, uint64_t start, uint64_t end, uint64_t time_
 	return 0;
 }
 
+/*
+ * Compilers in programs (YJIT) change the rights of parts of their memory thousands of times in a
+ * second, and each time the kernel tells of a mapping, whose end is now here and now there. It is
+ * the same memory: what a living one covers is known, and one that grew takes the old one's place.
+ * Otherwise there would be a dead mapping for each time.
+ */
+static bool is_same_memory(const struct mapping *a, const struct mapping *b)
+{
+	return !a->binary && !b->binary && a->prot == b->prot && a->start == b->start;
+}
+
 int process_map(struct process *p, const struct mapping *m)
 {
 	long i = last_before(p, m->start);
@@ -222,6 +233,17 @@ int process_map(struct process *p, const struct mapping *m)
 		return 0;
 	if (i >= 0 && equal(&p->maps[i], m))
 		return 0;
+	if (i >= 0 && is_same_memory(&p->maps[i], m)) {
+		if (m->end <= p->maps[i].end)
+			return 0;
+		if (last_before(p, m->end - 1) == i) {
+			p->maps[i].end = m->end;
+			p->maps[i].written = false;
+			p->maps[i].generation = ++p->generation;
+			p->dirty = true;
+			return 0;
+		}
+	}
 	err = unmap(p, m->start, m->end, m->born_ns);
 	p->generation++;
 	p->dirty = true;

@@ -142,6 +142,30 @@ static void test_equal_one_is_kept(void **state)
 	assert_int_equal(p->nr_maps, 2);
 }
 
+/* A compiler in the program changes the rights of its memory again and again: no mapping dies of that. */
+static void test_anonymous_memory_that_grows(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+
+	for (uint64_t i = 0; i < 100; i++) {
+		map(p, 0x10000, 0x20000 + (i + 1) * 0x1000, 0, 10 + i);
+		map(p, 0x10000, 0x20000 + i * 0x1000, 0, 10 + i);
+	}
+	assert_int_equal(p->nr_maps, 1);
+	assert_int_equal(p->maps[0].end, 0x20000 + 100 * 0x1000);
+	assert_true(p->dirty);
+	/* Over others it is a new one. */
+	map(p, 0x100000, 0x101000, 7, 200);
+	map(p, 0x10000, 0x200000, 0, 201);
+	assert_int_equal(p->nr_live, 1);
+	assert_int_equal(p->maps[0].end, 0x200000);
+	assert_int_equal(p->nr_maps, 3);
+	/* A file is another one. */
+	map(p, 0x300000, 0x301000, 7, 210);
+	map(p, 0x300000, 0x302000, 7, 211);
+	assert_int_equal(p->nr_maps, 5);
+}
+
 /* Of what is mapped now only that which overlaps none of the ranges dies. */
 static void test_keep(void **state)
 {
@@ -502,6 +526,7 @@ int main(void)
 		T(test_replaced),
 		T(test_cut),
 		T(test_equal_one_is_kept),
+		T(test_anonymous_memory_that_grows),
 		T(test_keep),
 		T(test_publications),
 		T(test_child_knows_what_its_parent_knew),

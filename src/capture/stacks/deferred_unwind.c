@@ -225,6 +225,9 @@ static int take_mappings(struct deferred_unwind *w, const struct process *p, uin
 		const struct mapping *m = &p->maps[i];
 		const struct binary *b = binaries_get(w->binaries, m->binary);
 
+		/* It cannot be this one, which is quickly seen: there may be many. */
+		if (m->died_ns != TIME_NEVER && (m->born_ns > time_ns || time_ns >= m->died_ns))
+			continue;
 		if (process_find_mapping(p, m->start, time_ns) != m)
 			continue;
 		if (array_reserve(&w->maps, &w->cap_maps,
