@@ -47,6 +47,11 @@
  * So a program may go on from frame to frame for as long as it knows the code, and yields at any
  * other. When it fails, a mark and the native frame of where the walker is are shown.
  *
+ * Compilers of loop runtimes (YJIT). The frames of compiled functions are in the list, too. With
+ * RUNTIME_HAS_LOOPS as well, the program is run at loops and in generated code, and tells these by
+ * LOW, which is below HIGH at a loop only. What it has emitted in generated code, it must not emit
+ * at the loop that has called that code.
+ *
  * Several runtimes in one process (a Python that has loaded Perl). Each has a slot. Which one is
  * meant follows from the address of the loop; generated code of an unknown address belongs to the
  * first one that owns such code. Each keeps registers of its own while the programs of others run.
@@ -212,8 +217,11 @@ struct unwind_heap {
 	uint64_t shift;
 };
 
-/* Bits of unwind_runtime.flags. Without RUNTIME_IS_THERE a slot is free. */
-enum { RUNTIME_OWNS_CODE = 1, RUNTIME_IS_THERE = 2 };
+/*
+ * Bits of unwind_runtime.flags. Without RUNTIME_IS_THERE a slot is free. RUNTIME_HAS_LOOPS: its
+ * program is run at loops although it owns code; others that own code have none.
+ */
+enum { RUNTIME_OWNS_CODE = 1, RUNTIME_IS_THERE = 2, RUNTIME_HAS_LOOPS = 4 };
 
 /* A runtime of a process. */
 struct unwind_runtime {

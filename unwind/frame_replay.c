@@ -120,7 +120,7 @@ static void run_loop(void *env, struct unwinder *w, struct frame_replay_result *
 	w->sp = loop.high;
 	frame_begin(w, loop.low, 0);
 	frame_turn(env, w, out->words, 1);
-	if (!i)
+	if (!i && !in->runtimes)
 		memcpy(w->run.r, in->consts, sizeof(in->consts));
 	while (w->run.state == RUN_ON && w->end == UNWIND_NOT_DONE)
 		frame_turn(env, w, out->words, 1);
@@ -130,6 +130,7 @@ void frame_replay(const struct frame_replay_input *in, struct frame_replay_resul
 {
 	size_t max = in->loops && in->nr_loops < UNWIND_MAX_FRAMES ? in->nr_loops
 								   : UNWIND_MAX_FRAMES;
+	const uint32_t flags = in->runtimes ? in->runtimes->slots[0].flags : 0;
 	struct unwinder w;
 
 	memset(&w, 0, sizeof(w));
@@ -143,14 +144,14 @@ void frame_replay(const struct frame_replay_input *in, struct frame_replay_resul
 	unwind_begin(&w, 1, UNWIND_BY_TABLES, UNWIND_MAX_FRAMES);
 	out->nr_loops = 0;
 	out->failure = RUNTIME_FAILED_NONE;
-	if (in->runtimes && in->runtimes->slots[0].flags & RUNTIME_OWNS_CODE)
+	if (flags & RUNTIME_OWNS_CODE)
 		run_here((void *)in, &w, out);
-	else
+	out->pc = w.pc;
+	out->sp = w.sp;
+	if (!(flags & RUNTIME_OWNS_CODE) || flags & RUNTIME_HAS_LOOPS)
 		do
 			run_loop((void *)in, &w, out);
 		while (w.run.state == RUN_WAITS && out->nr_loops < max);
-	out->pc = w.pc;
-	out->sp = w.sp;
 	out->nr = w.nr;
 	out->end = w.end;
 	out->turns = w.run.turns;

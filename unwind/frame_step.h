@@ -151,6 +151,14 @@ UNWIND_INLINE void frame_go_on(struct unwinder *w, uint64_t low)
 	w->run.state = RUN_ON;
 }
 
+/* Whether a program has to do with generated code, or with loops if owns_code is 0. */
+UNWIND_INLINE int frame_is_asked(uint32_t flags, uint32_t owns_code)
+{
+	const uint32_t both = RUNTIME_OWNS_CODE | RUNTIME_HAS_LOOPS;
+
+	return owns_code ? !!(flags & RUNTIME_OWNS_CODE) : (flags & both) != RUNTIME_OWNS_CODE;
+}
+
 /*
  * The step behind frame_begin() and frame_ask(): the program begins or goes on, if the runtime is
  * one that has to do with such frames.
@@ -164,7 +172,7 @@ UNWIND_INLINE void frame_start(void *env, struct unwinder *w)
 	w->run.state = w->run.was;
 	if (!w->run.is_only && FRAME_SELECT(env, w, owns_code))
 		unwind_thread_pointer(env, &w->run.r[PROGRAM_REG_THREAD]);
-	if (w->run.state != RUN_WAITS || (w->run.flags & RUNTIME_OWNS_CODE) != owns_code)
+	if (w->run.state != RUN_WAITS || !frame_is_asked(w->run.flags, owns_code))
 		return;
 	w->run.r[PROGRAM_REG_LOW] = owns_code ? w->sp : w->run.low;
 	w->run.r[PROGRAM_REG_HIGH] = w->sp;
@@ -173,11 +181,11 @@ UNWIND_INLINE void frame_start(void *env, struct unwinder *w)
 	w->run.state = RUN_ON;
 }
 
-/* The program is left, which says how the walker goes on. */
+/* The program is left, which says how the walker goes on from generated code. */
 UNWIND_INLINE int frame_leave(struct unwinder *w, uint32_t state)
 {
 	w->run.state = state;
-	if (w->run.flags & RUNTIME_OWNS_CODE)
+	if (w->run.here == HERE_NATIVE)
 		w->run.here = w->nr != w->run.nr_at_loop ? HERE_EMITTED
 			      : w->run.stepped		       ? HERE_ASK
 							       : HERE_NATIVE;

@@ -159,6 +159,18 @@ static void find_data(const struct elf_image *img, struct ruby_image *r)
 	}
 }
 
+static void find_text(const struct elf_image *img, uint64_t loop, struct ruby_image *r)
+{
+	for (size_t i = 0; i < img->nr_segments; i++) {
+		const struct elf_segment *s = &img->segments[i];
+
+		if (!s->exec || loop - s->vaddr >= s->filesz)
+			continue;
+		r->text_vaddr = s->vaddr;
+		r->text_bytes = s->filesz;
+	}
+}
+
 int ruby_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out)
 {
 	struct exported_symbol v[NR_NAMES] = {
@@ -184,12 +196,15 @@ int ruby_find(struct elf_image *img, int fd, const void *data, struct runtime_im
 	err = ruby_layout_of(out->version >> 16, &out->ruby.layout);
 	if (!err)
 		err = find_way(img, v, out);
+	out->ruby.loop_is_core = !v[LOOP].vaddr;
 	if (!err && !v[LOOP].vaddr)
 		err = ruby_loop_find(img, fd, data, &v[LOOP].vaddr);
 	if (err == -ENOTSUP)
 		return 0;
 	if (!err)
 		err = runtime_loops_find(img, fd, data, &v[LOOP], out);
+	if (!err)
+		find_text(img, v[LOOP].vaddr, &out->ruby);
 	out->is_known = !err;
 	return err;
 }

@@ -27,15 +27,17 @@ static const struct ruby_layout rows[] = {
 	  .pointer_of_thread = 72, .threads_of_vm = 312, .ec_of_thread = 32, .last_op_id = 0xa8,
 	  OBJECTS },
 	{ .version = 0x0300, .frame_bytes = 56, .line_bytes = 8, .last_op_id = 0xa8, OBJECTS },
-	{ .version = 0x0301, .frame_bytes = 64, .line_bytes = 12, .last_op_id = 0xa9, OBJECTS },
-	{ .version = 0x0302, .frame_bytes = 64, .line_bytes = 12, .last_op_id = 0xa9,
-	  .shapes_of_vm = 376, .class_singleton = 1u << 12, OBJECTS_OF_ANY_SIZE },
-	{ .version = 0x0303, .frame_bytes = 56, .line_bytes = 12, .last_op_id = 0xa9,
-	  .class_path = 152, .class_attached = 128, .class_singleton = 1u << 12,
+	{ .version = 0x0301, .frame_bytes = 64, .frame_jit = 56, .line_bytes = 12,
+	  .last_op_id = 0xa9, OBJECTS },
+	{ .version = 0x0302, .frame_bytes = 64, .frame_jit = 56, .line_bytes = 12,
+	  .last_op_id = 0xa9, .shapes_of_vm = 376, .class_singleton = 1u << 12,
 	  OBJECTS_OF_ANY_SIZE },
-	{ .version = 0x0304, .frame_bytes = 56, .line_bytes = 12, .last_op_id = 0xaa,
-	  .class_path = 152, .class_attached = 128, .class_singleton = 1u << 13,
-	  OBJECTS_OF_ANY_SIZE },
+	{ .version = 0x0303, .frame_bytes = 56, .frame_jit = 48, .line_bytes = 12,
+	  .last_op_id = 0xa9, .class_path = 152, .class_attached = 128,
+	  .class_singleton = 1u << 12, OBJECTS_OF_ANY_SIZE },
+	{ .version = 0x0304, .frame_bytes = 56, .frame_jit = 48, .line_bytes = 12,
+	  .last_op_id = 0xaa, .class_path = 152, .class_attached = 128,
+	  .class_singleton = 1u << 13, OBJECTS_OF_ANY_SIZE },
 };
 
 int ruby_layout_of(uint32_t version, struct ruby_layout *out)
@@ -54,6 +56,7 @@ bool ruby_image_is_sound(const struct ruby_image *r)
 	const struct ruby_layout *l = &r->layout;
 
 	return l->frame_bytes >= 48 && l->frame_bytes <= 256 && !(l->frame_bytes % 8) &&
+	       l->frame_jit < l->frame_bytes && !(l->frame_jit % 8) &&
 	       l->line_bytes >= 4 && l->line_bytes <= 64 && l->thread_of_ec < MAX_OFFSET &&
 	       l->pointer_of_thread < MAX_OFFSET && l->threads_of_vm < MAX_OFFSET &&
 	       l->ec_of_thread < MAX_OFFSET && l->body_lines <= 120 &&

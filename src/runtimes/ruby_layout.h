@@ -24,6 +24,7 @@ enum ruby_way {
 struct ruby_layout {
 	uint32_t version;		/* 0x0301: 3.1 */
 	uint32_t frame_bytes;
+	uint32_t frame_jit;		/* where YJIT returns to; 0: there is no such field */
 	uint32_t line_bytes;		/* of an entry about lines; the line is its first word */
 	/* Offsets from the start of the struct. */
 	uint32_t thread_of_ec, pointer_of_thread;	/* RUBY_WAY_GLOBAL */
@@ -83,9 +84,11 @@ enum { RUBY_IMEMO_SVAR = 2, RUBY_IMEMO_METHOD = 6 };
 struct ruby_image {
 	struct ruby_layout layout;
 	uint32_t way;			/* enum ruby_way */
+	uint32_t loop_is_core;		/* it is vm_exec_core(), and not rb_vm_exec() around that */
 	int64_t offset;			/* in the module's block, or from the thread's pointer */
 	uint64_t vm_vaddr;		/* ruby_current_vm_ptr */
 	uint64_t data_vaddr, data_bytes;	/* initialized; has the table of symbols */
+	uint64_t text_vaddr, text_bytes;	/* all code, which has that of the loop */
 };
 
 /* 0, or -ENOTSUP: no such row. */

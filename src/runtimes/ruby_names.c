@@ -297,6 +297,7 @@ int ruby_code_read(const struct runtime_image *image, uint64_t bias, const struc
 		return err;
 	}
 	c->version = image->version;
+	c->own = (void *)(uintptr_t)code;	/* only as a number */
 	*out = c;
 	return 0;
 }
@@ -306,8 +307,8 @@ int ruby_code_line(const struct runtime_code *c, uint32_t instruction, uint32_t 
 	uint32_t position = instruction - c->code_offset, nr, lo = 0;
 	struct line_entry e;
 
-	if (!c->code_bytes)
-		return -ENODATA;		/* in C */
+	if (!c->code_bytes || instruction == RUBY_NO_INSTRUCTION((uintptr_t)c->own))
+		return -ENODATA;		/* the first is in C */
 	if (position > c->code_bytes || position % 8)
 		return -ESTALE;
 	/* The program counter is behind what is executed. */
@@ -336,7 +337,7 @@ int ruby_code_lines(const struct runtime_code *c, uint32_t instruction, struct r
 	(void)max;
 	*lines = (struct runtime_line){ .name = c->name, .file = c->file,
 					.first_line = c->first_line,
-					.tier = c->code_bytes ? TIER_INTERPRETED : TIER_BUILTIN };
+					.tier = c->code_bytes ? TIER_NONE : TIER_BUILTIN };
 	err = ruby_code_line(c, instruction, &lines->line);
 	return err == -ESTALE ? err : 1;
 }

@@ -11,6 +11,13 @@
  * those of the next loop further out. In the other case the loop gets the next frames, and so do
  * those further out. So no frame is lost, and their order is right; what can be wrong is between
  * which native frames they are.
+ *
+ * YJIT (since 3.1). Compiled methods have control frames, too; that which runs need not have stored
+ * where it is, so it has no line. All compiled code is one native frame, which a loop or
+ * rb_vm_exec() has called: calls between compiled methods do not use the native stack. So the
+ * walker meets it once for each FINISH, emits all frames of the run of the loop there, and goes on
+ * at the caller itself: three registers are pushed below the return address; less than that at the
+ * very begin and end, and more around some calls. The loop around it has no frames left then.
  */
 #include "src/runtimes/ruby_program.h"
 
@@ -25,11 +32,19 @@ enum {
 	EC = 3,
 	PC = 4, ISEQ = 5, EP = 6,	/* of one frame */
 	FLAGS = 8, CODE = 9, COOKIE = 10,
+	FIRST = 11,			/* the innermost frame of the thread */
 	FRAME = 12,
 	END = PROGRAM_REG_THREAD,	/* once the context is found */
 	THREAD = PROGRAM_REG_THREAD,
-	FIRST = PROGRAM_REG_LOW,	/* the innermost frame, at the innermost loop */
+	/* Once the context is found. */
+	TEXT = 1, TEXT_END = 3,
+	CALLER_SP = 2,			/* of the last generated code, until the next loop; or 0 */
+	RETURN = 7,			/* of one frame: where YJIT returns to from it */
+	WALKER_PC = 4, WALKER_SP = 5, WALKER_FP = 6,
 };
+
+#define PUSHED (3 * 8)			/* by the prologue of compiled code */
+#define MOST_PUSHED (16 * 8)
 
 #define WORD (8 | LOAD_DIRECT)
 /* Environments lie on the VM stack, one near the other; frames are read by the other page. */
@@ -99,12 +114,30 @@ static void find_stack(struct frame_builder *b)
 	frame_load(b, END, EC, RUBY_EC_STACK, WORD);
 	frame_plus(b, END, TMP);
 	frame_move(b, FIRST, FRAME);
+	frame_move(b, TEXT, RUBY_CONST_TEXT);
+	frame_move(b, TEXT_END, RUBY_CONST_TEXT_END);
+	frame_set(b, CALLER_SP, 0);
 }
 
 /* What an internal object is, is in the upper half of the second octet of its flags. */
 #define IMEMO_OCTET 1
 #define IMEMO_OCTET_SHIFT 4
 _Static_assert(RUBY_IMEMO_SHIFT == 8 * IMEMO_OCTET + IMEMO_OCTET_SHIFT, "where the kind is");
+
+/* As a frame of compiled code, if it is run by such, and YJIT returns from it. */
+static void emit(struct frame_builder *b)
+{
+	const int interpreted = frame_label(b), done = frame_label(b);
+
+	frame_jump_if_zero(b, RETURN, interpreted);
+	frame_jump_if_not_equal(b, PROGRAM_REG_LOW, PROGRAM_REG_HIGH, interpreted);
+	frame_emit(b, CODE, PC, COOKIE, EMIT_ADDRESS | EMIT_REMEMBER, RUNTIME_FRAME_COMPILED);
+	frame_jump(b, done);
+	frame_place(b, interpreted);
+	frame_emit(b, CODE, PC, COOKIE, EMIT_ADDRESS | EMIT_REMEMBER,
+		   RUNTIME_FRAME_INTERPRETED);
+	frame_place(b, done);
+}
 
 /* A frame whose environment says that CODE is its method entry, or has it one word further away. */
 static void emit_method(struct frame_builder *b, int other)
@@ -124,21 +157,26 @@ static void emit_method(struct frame_builder *b, int other)
 	frame_load(b, COOKIE, CODE, RUBY_ENTRY_DEFINITION, WORD);
 	frame_load(b, COOKIE, COOKIE, RUBY_DEFINITION_SERIAL, 4 | LOAD_DIRECT);
 	frame_place(b, known);
-	frame_emit(b, CODE, PC, COOKIE, EMIT_ADDRESS | EMIT_REMEMBER, RUNTIME_FRAME_INTERPRETED);
+	emit(b);
 }
 
-/* A frame of other code. */
-static void emit_body(struct frame_builder *b)
+/* A frame of other code, unless it has none: that of the thread itself, and of blocks in C. */
+static void emit_body(struct frame_builder *b, int none)
 {
-	const int known = frame_label(b);
+	const int body = frame_label(b), known = frame_label(b);
 
+	frame_jump_if_zero(b, ISEQ, none);
+	frame_jump_if_not_zero(b, PC, body);
+	frame_jump_if_not_equal(b, FRAME, FIRST, none);
+	frame_jump_if_zero(b, RETURN, none);
+	frame_place(b, body);
 	frame_load(b, CODE, ISEQ, RUBY_ISEQ_BODY, WORD);
 	frame_recall(b, COOKIE, CODE, known);
 	frame_load(b, COOKIE, CODE, RUBY_BODY_CODE, WORD);
 	frame_load(b, TMP, CODE, RUBY_BODY_LABEL, WORD);
 	frame_plus(b, COOKIE, TMP);
 	frame_place(b, known);
-	frame_emit(b, CODE, PC, COOKIE, EMIT_ADDRESS | EMIT_REMEMBER, RUNTIME_FRAME_INTERPRETED);
+	emit(b);
 }
 
 /* Behind a frame that C has called: yields at it, unless its loop has not begun. */
@@ -151,28 +189,115 @@ static void finish(struct frame_builder *b, int passed, int yields)
 	frame_jump_if_equal(b, TMP, PC, passed);
 }
 
-static void walk(struct frame_builder *b, const struct ruby_layout *l)
+/* Jumps if the word at CODE leads into the library. */
+static void try_return(struct frame_builder *b, int found)
+{
+	const int no = frame_label(b);
+
+	frame_load(b, TMP, CODE, 0, ENVIRONMENT_WORD);
+	frame_jump_if_less(b, TMP, TEXT, no);
+	frame_jump_if_less(b, TMP, TEXT_END, found);
+	frame_place(b, no);
+}
+
+/*
+ * In generated code: finds where it returns to, and begins. If that is not found, it is none of
+ * Ruby's.
+ */
+static void begin_generated(struct frame_builder *b, int again, int begin)
+{
+	const int search = frame_label(b), found = frame_label(b);
+
+	frame_walker(b, WALKER_PC);
+	frame_add(b, CODE, WALKER_SP, PUSHED);
+	try_return(b, found);
+	frame_move(b, CODE, WALKER_SP);
+	frame_add(b, COOKIE, WALKER_SP, MOST_PUSHED);
+	frame_place(b, search);
+	try_return(b, found);
+	frame_add(b, CODE, CODE, 8);
+	frame_jump_if_less(b, CODE, COOKIE, search);
+	frame_yield(b, again);
+	frame_place(b, found);
+	frame_add(b, CALLER_SP, CODE, 8);
+	frame_jump(b, begin);
+}
+
+/* Moves the walker to the caller of the generated code. */
+static void end_generated(struct frame_builder *b, int again)
+{
+	const int step = frame_label(b);
+
+	frame_walker(b, WALKER_PC);
+	frame_load(b, WALKER_PC, CALLER_SP, -8, ENVIRONMENT_WORD);
+	frame_move(b, WALKER_SP, CALLER_SP);
+	/* With --yjit-perf it has a frame pointer. */
+	frame_add(b, TMP, CALLER_SP, -16);
+	frame_jump_if_not_equal(b, TMP, WALKER_FP, step);
+	frame_load(b, WALKER_FP, TMP, 0, ENVIRONMENT_WORD);
+	frame_place(b, step);
+	frame_step(b, WALKER_PC);
+	frame_yield(b, again);
+}
+
+/*
+ * At a loop: yields if it has called generated code whose frames it would have. rb_vm_exec() is the
+ * next one in any case, as it calls the code, or vm_exec_core() which does. If that is the loop, it
+ * must have called the code itself.
+ */
+static void begin_loop(struct frame_builder *b, const struct ruby_image *r, int again, int begin)
+{
+	frame_jump_if_zero(b, CALLER_SP, begin);
+	frame_move(b, TMP, CALLER_SP);
+	frame_set(b, CALLER_SP, 0);
+	if (r->loop_is_core)
+		frame_jump_if_not_equal(b, PROGRAM_REG_LOW, TMP, begin);
+	frame_yield(b, again);
+}
+
+/* Reads a frame. That which runs compiled code need not have stored its program counter. */
+static void load_frame(struct frame_builder *b, const struct ruby_layout *l)
 {
 	const struct record_field fields[4] = {
-		{ RUBY_FRAME_PC, 8 }, { RUBY_FRAME_ISEQ, 8 }, { RUBY_FRAME_EP, 8 }, { 0, 0 },
+		{ RUBY_FRAME_PC, 8 }, { RUBY_FRAME_ISEQ, 8 }, { RUBY_FRAME_EP, 8 },
+		{ (int16_t)l->frame_jit, l->frame_jit ? 8 : 0 },
 	};
-	const int begin = frame_label(b), next = frame_label(b), method = frame_label(b);
-	const int other = frame_label(b), emitted = frame_label(b), passed = frame_label(b);
-	const int called_by_c = frame_label(b), yields = frame_label(b);
+	const int known = frame_label(b);
 
-	frame_jump(b, begin);
-	frame_place(b, next);
 	frame_record(b, PC, FRAME, fields);
+	if (!l->frame_jit)
+		return;
+	frame_jump_if_not_equal(b, PROGRAM_REG_LOW, PROGRAM_REG_HIGH, known);
+	frame_jump_if_not_equal(b, FRAME, FIRST, known);
+	frame_jump_if_zero(b, RETURN, known);
+	frame_set(b, PC, 0);
+	frame_place(b, known);
+}
+
+static void walk(struct frame_builder *b, const struct ruby_image *r)
+{
+	const struct ruby_layout *l = &r->layout;
+	const int next = frame_label(b), method = frame_label(b), in_c = frame_label(b);
+	const int begin = frame_label(b), other = frame_label(b), emitted = frame_label(b);
+	const int passed = frame_label(b), called_by_c = frame_label(b), yields = frame_label(b);
+	const int again = frame_label(b), loop = frame_label(b), generated = frame_label(b);
+
+	frame_place(b, again);
+	frame_jump_if_not_equal(b, PROGRAM_REG_LOW, PROGRAM_REG_HIGH, loop);
+	begin_generated(b, again, begin);
+	frame_place(b, loop);
+	begin_loop(b, r, again, begin);
+	frame_place(b, next);
+	load_frame(b, l);
 	frame_load(b, FLAGS, EP, 0, ENVIRONMENT_WORD);
 	frame_load(b, CODE, EP, RUBY_ENVIRONMENT_ENTRY, ENVIRONMENT_WORD);
 	frame_jump_if_masked(b, FLAGS, RUBY_FRAME_MAGIC, RUBY_MAGIC_METHOD, method);
-	frame_jump_if_masked(b, FLAGS, RUBY_FRAME_MAGIC, RUBY_MAGIC_CFUNC, method);
-	/* Frames without code are those of the thread itself and of blocks in C. */
+	frame_jump_if_masked(b, FLAGS, RUBY_FRAME_MAGIC, RUBY_MAGIC_CFUNC, in_c);
 	frame_place(b, other);
-	frame_jump_if_zero(b, PC, emitted);
-	frame_jump_if_zero(b, ISEQ, emitted);
-	emit_body(b);
+	emit_body(b, emitted);
 	frame_jump(b, emitted);
+	frame_place(b, in_c);
+	frame_set(b, RETURN, 0);
 	frame_place(b, method);
 	emit_method(b, other);
 	frame_place(b, emitted);
@@ -184,10 +309,14 @@ static void walk(struct frame_builder *b, const struct ruby_layout *l)
 	frame_jump_if_less(b, FRAME, END, next);
 	frame_end(b);
 	frame_place(b, called_by_c);
+	frame_jump_if_equal(b, PROGRAM_REG_LOW, PROGRAM_REG_HIGH, generated);
 	finish(b, passed, yields);
 	frame_place(b, yields);
 	frame_add(b, FRAME, FRAME, (int32_t)l->frame_bytes);
-	frame_yield(b, begin);
+	frame_yield(b, again);
+	frame_place(b, generated);
+	frame_add(b, FRAME, FRAME, (int32_t)l->frame_bytes);
+	end_generated(b, again);
 }
 
 int ruby_program(const struct ruby_image *r, struct frame_program *out)
@@ -197,6 +326,6 @@ int ruby_program(const struct ruby_image *r, struct frame_program *out)
 	frame_builder_init(&b);
 	find_context(&b, r);
 	find_stack(&b);
-	walk(&b, &r->layout);
+	walk(&b, r);
 	return frame_builder_finish(&b, out);
 }

@@ -237,6 +237,10 @@ static void ruby_constants(const struct runtime_image *image, uint64_t bias,
 	rt->consts[RUBY_CONST_STATE] = image->state_vaddr + bias;
 	rt->consts[RUBY_CONST_OFFSET] = (uint64_t)image->ruby.offset;
 	rt->consts[RUBY_CONST_VM] = image->ruby.vm_vaddr + bias;
+	rt->consts[RUBY_CONST_TEXT] = image->ruby.text_vaddr + bias;
+	rt->consts[RUBY_CONST_TEXT_END] = rt->consts[RUBY_CONST_TEXT] + image->ruby.text_bytes;
+	if (image->ruby.layout.frame_jit)
+		rt->flags = RUNTIME_OWNS_CODE | RUNTIME_HAS_LOOPS;
 }
 
 static int ruby_code_of(const struct runtime_image *image, uint64_t bias,

@@ -13,6 +13,8 @@ while read -r version ruby; do
 	[ $found = 1 ] || check "Ruby $version: code that is gone is never named wrongly" judge made "$ruby" "${SECONDS_EACH:-2}"
 	found=1
 	check "Ruby $version: stacks are paths of the tree of calls ($ruby)" judge tree "$ruby" "${SECONDS_EACH:-2}" -W0
+	! "$ruby" --yjit -e 'exit RubyVM::YJIT.enabled?' 2>/dev/null ||
+		check "Ruby $version: the same with compiled code" judge tree "$ruby" "${SECONDS_EACH:-2}" -W0 --yjit
 	check "Ruby $version: threads that wait are where Ruby says ($ruby)" judge waits "$ruby"
 done < <("$ROOT/tests/oracle/ruby/rubies.sh")
 [ $found = 1 ] || skip "no Ruby that is known"

@@ -16,6 +16,8 @@ while read -r version ruby; do
 	[ "$version" != missing: ] || { echo "missing: $ruby"; continue; }
 	echo "Ruby $version"
 	python3 "$root/tests/live/ruby_judge.py" tree "$ruby" "$seconds" -W0
+	! "$ruby" --yjit -e 'exit RubyVM::YJIT.enabled?' 2>/dev/null ||
+		python3 "$root/tests/live/ruby_judge.py" tree "$ruby" "$seconds" -W0 --yjit
 	python3 "$root/tests/live/ruby_judge.py" made "$ruby" "$seconds"
 	for _ in 1 2 3; do python3 "$root/tests/live/ruby_judge.py" waits "$ruby"; done
 	nr=$((nr + 1))

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include ARCH_HEADER
 #include "src/runtimes/ruby_program.h"
 #include "tests/unit/ruby_world.h"
 #include "unwind/frame_replay.h"
@@ -238,6 +239,91 @@ static void contexts_of_threads(void **state)
 	assert_string_equal(run(f), "failed 4");
 }
 
+#define TEXT (WORLD_BASE + 0xe000)
+#define TEXT_BYTES 0x1000
+#define C_STACK (WORLD_BASE + 0xc000)
+#define GENERATED 0x123000
+
+static void compiled(struct fixture *f, unsigned back, uint64_t return_to)
+{
+	world_u64(&f->w, STACK + STACK_BYTES - (f->nr - back) * f->r.layout.frame_bytes + f->r.layout.frame_jit, return_to);
+}
+
+/* The walker is in generated code; its stack has the return address at slot. */
+static const char *run_generated(struct fixture *f, uint64_t slot, const struct frame_loop *loops, size_t nr)
+{
+	static struct unwind_runtimes all;
+	uint64_t regs[ARCH_NR_REGS] = { 0 };
+
+	all.slots[0] = (struct unwind_runtime){ .flags = RUNTIME_IS_THERE | RUNTIME_OWNS_CODE | RUNTIME_HAS_LOOPS,
+						.consts = { SLOT, 8, VM, 0, TEXT, TEXT + TEXT_BYTES },
+						.bytes = UINT64_MAX };
+	regs[ARCH_REG_PC] = GENERATED;
+	regs[ARCH_REG_SP] = C_STACK;
+	world_u64(&f->w, slot, TEXT + 0x123);
+	f->in.runtimes = &all;
+	f->in.regs = regs;
+	f->in.loops = loops;
+	f->in.nr_loops = nr;
+	return run(f);
+}
+
+/*
+ * Compiled code has called compiled code: all frames of the run are where the code is, and the loop around it has none. The innermost
+ * method has not stored where it is.
+ */
+static void frames_of_compiled_code(void **state)
+{
+	struct fixture *f = *state;
+	const struct frame_loop loops[] = { { C_STACK + 0x40, C_STACK + 0x80 }, { C_STACK + 0x100, C_STACK + 0x180 } };
+
+	push_usual(f);
+	compiled(f, 0, 0x5555);
+	compiled(f, 1, 0x6666);
+	/* "c4": a method without an instruction. */
+	assert_string_equal(run_generated(f, C_STACK + 24, loops, 2), "c4 b3 | c2 m1 b0");
+	assert_int_equal(f->out.nr_loops, 2);
+	assert_int_equal(f->out.loop_at[1], 4);
+	assert_int_equal(f->out.pc, TEXT + 0x123);
+	assert_int_equal(f->out.sp, C_STACK + 32);
+	assert_int_equal(f->out.words[0] >> UNWIND_RUNTIME_KIND_SHIFT & UNWIND_RUNTIME_KINDS, RUNTIME_FRAME_COMPILED);
+	assert_int_equal(f->out.words[4] >> UNWIND_RUNTIME_KIND_SHIFT & UNWIND_RUNTIME_KINDS, RUNTIME_FRAME_INTERPRETED);
+}
+
+/* vm_exec_core() is the loop: it has frames of its own, unless it has called the code itself. */
+static void code_that_the_core_has_not_called(void **state)
+{
+	struct fixture *f = *state;
+	const struct frame_loop direct[] = { { C_STACK + 32, C_STACK + 0x80 }, { C_STACK + 0x100, C_STACK + 0x180 } };
+	const struct frame_loop other[] = { { C_STACK + 0x100, C_STACK + 0x180 } };
+
+	push_usual(f);
+	compiled(f, 0, 0x5555);
+	f->r.loop_is_core = 1;
+	assert_string_equal(run_generated(f, C_STACK + 24, direct, 2), "c4 b3 | c2 m1 b0");
+	assert_int_equal(f->out.loop_at[1], 4);
+	assert_string_equal(run_generated(f, C_STACK + 24, other, 1), "c4 b3 c2 m1 b0");
+	assert_int_equal(f->out.loop_at[0], 4);
+}
+
+/* In the first and last instructions less is on the stack, and more around some calls. */
+static void where_compiled_code_returns_to(void **state)
+{
+	struct fixture *f = *state;
+	const struct frame_loop loop = { C_STACK + 0x100, C_STACK + 0x180 };
+
+	push_usual(f);
+	for (unsigned at = 0; at < 128; at += 8) {
+		run_generated(f, C_STACK + at, &loop, 1);
+		assert_int_equal(f->out.pc, TEXT + 0x123);
+		assert_int_equal(f->out.sp, C_STACK + at + 8);
+		world_u64(&f->w, C_STACK + at, 0);
+	}
+	/* Code of others: the loop has the frames. */
+	assert_string_equal(run_generated(f, C_STACK + 0x400, &loop, 1), "m4 b3");
+	assert_int_equal(f->out.pc, GENERATED);
+}
+
 static void memory_that_is_not_there(void **state)
 {
 	struct fixture *f = *state;
@@ -256,6 +342,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(frames_without_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_ways_to_the_context, setup, teardown),
 		cmocka_unit_test_setup_teardown(contexts_of_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(frames_of_compiled_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_that_the_core_has_not_called, setup, teardown),
+		cmocka_unit_test_setup_teardown(where_compiled_code_returns_to, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_that_is_not_there, setup, teardown),
 	};
 
