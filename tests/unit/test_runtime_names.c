@@ -237,6 +237,45 @@ static void an_object_that_is_gone_has_no_name(void **state)
 	assert_int_equal(stats.named, 1);
 }
 
+/* Meets a frame that is known, some time later. */
+static void meet_again(int code, uint32_t cookie)
+{
+	const uint64_t words[2] = { first_word(0, RUNTIME_FRAME_INTERPRETED, CODE(code)),
+				    (uint64_t)cookie << 32 | FIRST };
+	struct stack_frame f;
+
+	usleep(2000);
+	assert_true(runtime_names_frame(w.n, w.p, words, &f));
+}
+
+/* The same code was made anew meanwhile, as PHP does for each request. */
+static void an_object_that_is_there_again_has_its_name(void **state)
+{
+	struct runtime_names_stats stats;
+
+	(void)state;
+	put_code(1, "other", 5);
+	ask(11, RUNTIME_FRAME_INTERPRETED, 1, COOKIE(1) + 0x80, FIRST);
+	for (int i = 0; i < 3; i++) {
+		usleep(20000);
+		assert_int_equal(runtime_names_collect(w.n, on_symbol, NULL, NULL), 0);
+		assert_int_equal(w.nr, 0);
+		meet_again(1, COOKIE(1) + 0x80);
+	}
+	put_code(1, "made", 9);
+	world_u64(w.memory, CODE(1) + 136, PART(1, 3) + 0x80);
+	world_put(w.memory, PART(1, 3) + 0x80, w.memory->bytes + 0x1000 + 0x700, 0x40);
+	usleep(20000);
+	assert_int_equal(runtime_names_collect(w.n, on_symbol, NULL, NULL), 0);
+	meet_again(1, COOKIE(1) + 0x80);
+	collect();
+	assert_int_equal(w.nr, 1);
+	assert_string_equal(answer_of(11)->name, "made");
+	runtime_names_stats(w.n, &stats);
+	assert_int_equal(stats.gone, 0);
+	assert_int_equal(stats.named, 1);
+}
+
 /* At one address, one after the other: two objects, two places in the trace. */
 static void another_object_is_not_mistaken(void **state)
 {
@@ -272,7 +311,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(names_and_lines_come), TEST(kinds_are_told),
-		TEST(an_object_that_is_gone_has_no_name), TEST(another_object_is_not_mistaken),
+		TEST(an_object_that_is_gone_has_no_name),
+		TEST(an_object_that_is_there_again_has_its_name),
+		TEST(another_object_is_not_mistaken),
 		TEST(a_slot_without_a_runtime_has_no_frames),
 	};
 

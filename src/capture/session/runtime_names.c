@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/clock.h"
 #include "src/base/hash_index.h"
 #include "src/base/patience.h"
 #include "src/base/worker.h"
@@ -22,6 +23,12 @@
 #include "unwind/unwind_limits.h"
 
 #define WAIT_MS 50
+/*
+ * A code object that was gone when it was read may be there again, by the same address and cookie:
+ * PHP makes the code of a script anew for each request. So when it is met again, it is read again.
+ */
+#define MAX_TRIES 200
+#define TRY_AGAIN_NS NSEC_PER_MSEC
 
 /* A frame that waits for its name. */
 struct waiting {
@@ -45,7 +52,9 @@ struct code {
 	struct waiting *waiting;
 	size_t nr_waiting, cap_waiting;
 	struct code *next;		/* of those whose frames can be answered */
-	bool is_read, is_listed;
+	uint64_t tried_ns;
+	unsigned tries;
+	bool is_pending, is_read, is_listed;
 };
 
 struct image_binary {
@@ -145,20 +154,31 @@ static void list(struct code *c)
 	n->ready = c;
 }
 
+static bool is_gone(const struct code *c)
+{
+	return c->err == -ESTALE || c->err == -EFAULT;
+}
+
+static void count(struct runtime_names *n, const struct code *c, int by)
+{
+	uint64_t *number = !c->err ? &n->stats.named : is_gone(c) ? &n->stats.gone : &n->stats.failed;
+
+	*number += (uint64_t)(int64_t)by;
+}
+
 static void code_done(struct worker_job *job, bool cancelled)
 {
 	struct code *c = (struct code *)job;
 	struct runtime_names *n = c->names;
 
 	n->nr_pending--;
+	c->is_pending = false;
 	if (cancelled)
 		c->err = -ECANCELED;
-	n->stats.named += !c->err;
-	n->stats.gone += c->err == -ESTALE || c->err == -EFAULT;
-	n->stats.failed += c->err && c->err != -ESTALE && c->err != -EFAULT;
+	count(n, c, 1);
 	if (!cancelled && c->has_way && n->deps.on_short_way)
 		n->deps.on_short_way(n->deps.ctx, c->tgid, c->serial, c->image, c->bias, &c->way);
-	c->is_read = true;
+	c->is_read = !is_gone(c) || c->tries >= MAX_TRIES;
 	list(c);
 }
 
@@ -260,6 +280,31 @@ static uint8_t flags_of_kind(uint8_t kind)
 					       : 0;
 }
 
+/* Reading begins at once. */
+static int ask(struct runtime_names *n, struct code *c)
+{
+	if (!n->pool)
+		n->pool = worker_pool_new_with(1, n->deps.begin_thread);
+	if (!n->pool)
+		return -ENOMEM;
+	n->nr_pending++;
+	c->is_pending = true;
+	c->tries++;
+	c->tried_ns = now_ns();
+	worker_submit(n->pool, &c->job);
+	return 0;
+}
+
+/* It was gone and is met again. */
+static void ask_again(struct runtime_names *n, struct code *c)
+{
+	if (!c->tries || c->is_read || c->is_pending || now_ns() - c->tried_ns < TRY_AGAIN_NS)
+		return;
+	count(n, c, -1);
+	c->looks_for_way &= !c->has_way;
+	ask(n, c);
+}
+
 bool runtime_names_frame(struct runtime_names *n, const struct process *p, const uint64_t words[2],
 			 struct stack_frame *f)
 {
@@ -267,6 +312,7 @@ bool runtime_names_frame(struct runtime_names *n, const struct process *p, const
 
 	if (id == IX_NONE)
 		return false;
+	ask_again(n, n->codes[id]);
 	*f = (struct stack_frame){ .kind = FRAME_JIT,
 				   .flags = FRAME_RUNTIME | flags_of_kind(kind_of(words)),
 				   .binary = binary_of(n, n->codes[id]->image),
@@ -280,35 +326,21 @@ bool runtime_names_shift(struct runtime_names *n, const struct process *p, const
 	return n->deps.runtimes && runtime_shift(n->deps.runtimes, p, words, nr, out);
 }
 
-/* Reading begins at once. */
-static int ask(struct runtime_names *n, struct code *c)
-{
-	if (!n->pool)
-		n->pool = worker_pool_new_with(1, n->deps.begin_thread);
-	if (!n->pool)
-		return -ENOMEM;
-	n->nr_pending++;
-	worker_submit(n->pool, &c->job);
-	return 0;
-}
-
 int runtime_names_request(struct runtime_names *n, const struct process *p, uint32_t cookie,
 			  const uint64_t words[2])
 {
 	uint32_t id = code_of(n, p, words);
 	struct code *c = id == IX_NONE ? NULL : n->codes[id];
 	struct waiting *w;
-	bool is_new;
 
 	if (!c)
 		return -ENOMEM;
-	is_new = !c->cap_waiting && !c->is_read;
 	w = array_push(&c->waiting, &c->nr_waiting, &c->cap_waiting);
 	if (!w)
 		return -ENOMEM;
 	*w = (struct waiting){ cookie, (uint32_t)words[1], kind_of(words) };
 	list(c);
-	return is_new ? ask(n, c) : 0;
+	return c->tries ? 0 : ask(n, c);
 }
 
 /* ---- names ---- */
@@ -416,20 +448,34 @@ static int give_and_wait(struct runtime_names *n, symbol_fn fn, void *ctx, struc
 	return err;
 }
 
+/* What those get that still wait: their objects were gone, or were not read in time. */
+static int answer_waiting(struct runtime_names *n, symbol_fn fn, void *ctx, bool with_late)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n->nr_codes && !err; i++) {
+		struct code *c = n->codes[i];
+		bool gone = c->tries && !c->is_pending && is_gone(c);
+
+		if (c->nr_waiting && (gone || with_late))
+			err = answer_all(n, c, gone ? c->err : -ETIMEDOUT, fn, ctx);
+	}
+	return err;
+}
+
 int runtime_names_collect(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait)
 {
 	int err = give_and_wait(n, fn, ctx, wait);
 
-	for (size_t i = 0; wait && i < n->nr_codes && !err; i++)
-		if (n->codes[i]->nr_waiting)
-			err = answer_all(n, n->codes[i], -ETIMEDOUT, fn, ctx);
-	return err;
+	return err || !wait ? err : answer_waiting(n, fn, ctx, true);
 }
 
 int runtime_names_settle(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait)
 {
 	int err = give_and_wait(n, fn, ctx, wait);
 
+	if (!err)
+		err = answer_waiting(n, fn, ctx, false);
 	for (size_t i = 0; i < n->nr_codes; i++)
 		n->codes[i]->nr_waiting = 0;
 	return err;
