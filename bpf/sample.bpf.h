@@ -7,6 +7,7 @@
 #pragma once
 
 #include "bpf/filter.bpf.h"
+#include "bpf/new_code.bpf.h"
 #include "bpf/stack_delta.bpf.h"
 
 /* struct bpf_perf_event_data with the registers as words, as the unwinder has them. */
@@ -29,14 +30,15 @@ struct {
 
 /*
  * The reader drains the ring ten times a second anyway. It is woken if the ring fills up, which
- * every 16th run checks, and by a record with memory at once: all stacks that follow need the same
- * tables. This is not done more often than user space can do something about it.
+ * every 16th run checks, and at once by a record with memory, because all stacks that follow need
+ * the same tables, and by one with new code of a runtime (new_code.bpf.h). This is not done more
+ * often than user space can do something about it.
  */
 #define WAKE_EVERY_NS 500000
 
 static __always_inline uint64_t wake_flags(struct gather *g, bool has_memory)
 {
-	if (has_memory && g->head.time_ns - g->woken_ns >= WAKE_EVERY_NS) {
+	if ((has_memory || g->new_code) && g->head.time_ns - g->woken_ns >= WAKE_EVERY_NS) {
 		g->woken_ns = g->head.time_ns;
 		return BPF_RB_FORCE_WAKEUP;
 	}
@@ -177,6 +179,7 @@ int on_tick(struct perf_context *ctx)
 					  : weight;
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_ON_CPU;
+	g->new_code = 0;
 	e.g = g;
 	if (knobs.memos) {
 		e.memo = memo_of(g);
@@ -194,6 +197,7 @@ int on_tick(struct perf_context *ctx)
 		else
 			gather_user(g, &e, step_sampler);
 		g->counters[COUNTER_STACKS]++;
+		g->new_code = has_new_code(g);
 	}
 	/*
 	 * The register is read again. The tests above have told the verifier on which side of 0 pc

@@ -124,7 +124,8 @@ struct gather {
 	uint64_t no_reads;
 	uint64_t faulted;		/* pages that were faulted in by reading */
 	uint64_t pages_read;		/* of user memory, for this stack */
-	uint64_t woken_ns;		/* when the reader was last woken for a dump */
+	uint64_t woken_ns;		/* when the reader was last woken at once */
+	uint64_t new_code;		/* the stack has code that is to be read at once */
 	struct wire_sample head;
 	uint64_t frames[WIRE_DUMP_FRAMES];
 	struct wire_object object;	/* is copied behind the frames */

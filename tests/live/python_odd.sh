@@ -128,6 +128,33 @@ for version in 3.11 3.12; do
 	break
 done
 
+# Code that is made anew for each round lives for some 20 ms: its name has to be read before that. (The function itself lives longer.)
+cat >anew.py <<'EOT'
+import random, time
+text = """
+def made_%d():
+    end = time.process_time() + 0.02
+    while time.process_time() < end:
+        sum(range(500))
+made_%d()
+"""
+n, kept, end = 0, [], time.process_time() + 2
+while time.process_time() < end:
+    n += 1
+    # The next one is elsewhere in memory.
+    kept.append([compile("pass", "kept.py", "exec") for _ in range(random.randrange(20))])
+    exec(compile(text % (n, n), "/made.py", "exec"), {"time": time})
+EOT
+is_named_in_time() {
+	"$PROBEE" sample -F 199 -o anew.pbz -- "$1" -S anew.py 2>>err || return 1
+	folded anew.pbz | awk '/;made_[0-9]+[; ]/ { all += $NF; named += !/\[python 3/ * $NF }
+		END { printf "%d of %d samples", named, all; exit all < 200 || named < all * 0.8 }'
+}
+for version in 3.9 3.12; do
+	[ "${pythons[$version]:-}" ] || { skip_part "no Python $version"; continue; }
+	check "Python $version: code that lives for 20 ms" is_named_in_time "${pythons[$version]}"
+done
+
 # Most of its samples are in the function that ran nearly all the time, although it lived for 0.4 s only.
 cat >short.py <<'EOT'
 import time

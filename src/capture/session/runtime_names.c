@@ -161,7 +161,9 @@ static bool is_gone(const struct code *c)
 
 static void count(struct runtime_names *n, const struct code *c, int by)
 {
-	uint64_t *number = !c->err ? &n->stats.named : is_gone(c) ? &n->stats.gone : &n->stats.failed;
+	uint64_t *number = !c->err     ? &n->stats.named
+			   : is_gone(c) ? &n->stats.gone
+					: &n->stats.failed;
 
 	*number += (uint64_t)(int64_t)by;
 }
