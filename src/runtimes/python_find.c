@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The version is Py_Version since 3.11. Before, it follows from functions that each minor version
- * has added to the API. Patch versions are not told apart then.
+ * has added to the API. Patch versions are not told apart then. Those before 3.8 and PyPy are found
+ * only to be told about.
  */
 #include "src/runtimes/python_find.h"
 
@@ -14,7 +15,8 @@
 #include "src/runtimes/runtime.h"
 #include "src/runtimes/runtime_loops.h"
 
-enum { LOOP, STATE, CODE_TYPE, VERSION, SINCE_3_10, SINCE_3_9, SINCE_3_8, NR_NAMES };
+enum { LOOP, STATE, CODE_TYPE, VERSION, SINCE_3_10, SINCE_3_9, SINCE_3_8, OLD_LOOP, ONLY_2, PYPY,
+       NR_NAMES };
 
 static long read_vaddr(struct elf_image *img, uint64_t vaddr, void *buf, size_t len)
 {
@@ -35,7 +37,11 @@ static uint32_t version_of(struct elf_image *img, const struct exported_symbol *
 		return 0x030a0000;
 	if (v[SINCE_3_9].vaddr)
 		return 0x03090000;
-	return v[SINCE_3_8].vaddr ? 0x03080000 : 0;
+	if (v[SINCE_3_8].vaddr)
+		return 0x03080000;
+	if (v[STATE].vaddr)
+		return 0x03070000;
+	return v[LOOP].vaddr ? 0x03060000 : v[ONLY_2].vaddr ? 0x02070000 : 0;
 }
 
 /* 0; -ENOTSUP: not known. */
@@ -63,12 +69,19 @@ int python_find(struct elf_image *img, int fd, const void *data, struct runtime_
 		[SINCE_3_10] = { .name = "PyIter_Send" },
 		[SINCE_3_9] = { .name = "PyObject_CallNoArgs" },
 		[SINCE_3_8] = { .name = "PyCode_NewWithPosOnlyArgs" },
+		[OLD_LOOP] = { .name = "PyEval_EvalFrameEx" },
+		[ONLY_2] = { .name = "PyString_FromString" },
+		[PYPY] = { .name = "pypy_execute_source" },
 	};
 	int err = exported_symbols_find(img, v, NR_NAMES);
 
 	if (err)
 		return err;
-	if (!v[LOOP].vaddr || !v[STATE].vaddr)
+	if (v[PYPY].vaddr) {
+		*out = (struct runtime_image){ .kind = RUNTIME_PYPY };
+		return 0;
+	}
+	if (!v[LOOP].vaddr && !v[OLD_LOOP].vaddr)
 		return -ENOENT;
 	*out = (struct runtime_image){
 		.kind = RUNTIME_CPYTHON,
@@ -76,6 +89,8 @@ int python_find(struct elf_image *img, int fd, const void *data, struct runtime_
 		.state_vaddr = v[STATE].vaddr,
 		.code_type_vaddr = v[CODE_TYPE].vaddr,
 	};
+	if (!v[LOOP].vaddr || !v[STATE].vaddr)
+		return 0;
 	err = layout_of(img, v, out->version, &out->python);
 	if (err == -ENOTSUP || out->python.is_free_threaded)
 		return 0;

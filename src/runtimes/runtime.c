@@ -332,6 +332,8 @@ static const struct runtime_kind_row {
 		.code_read = ruby_code_of, .code_line = ruby_code_line,
 		.code_lines = ruby_code_lines, .versions = "2.7 to 3.4",
 	},
+	/* Its code is not known, and a line says so. python_find() finds it. */
+	[RUNTIME_PYPY] = { .name = "pypy", .lang = LANG_PYTHON },
 };
 
 int runtime_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out)
@@ -340,7 +342,7 @@ int runtime_find(struct elf_image *img, int fd, const void *data, struct runtime
 
 	for (int i = RUNTIME_NONE + 1; i < RUNTIME_KINDS && err == -ENOENT; i++) {
 		memset(out, 0, sizeof(*out));
-		err = kinds[i].find(img, fd, data, out);
+		err = kinds[i].find ? kinds[i].find(img, fd, data, out) : -ENOENT;
 	}
 	return err;
 }
@@ -349,6 +351,8 @@ bool runtime_image_is_sound(const struct runtime_image *image)
 {
 	if (image->kind == RUNTIME_NONE || image->kind >= RUNTIME_KINDS || image->is_known > 1 ||
 	    image->nr_loops > RUNTIME_MAX_LOOPS)
+		return false;
+	if (image->is_known && !kinds[image->kind].program)
 		return false;
 	for (uint32_t i = 0; i < image->nr_loops; i++)
 		if (image->loops[i].lo >= image->loops[i].hi)
@@ -397,10 +401,9 @@ void runtime_known(char text[RUNTIME_KNOWN_BYTES])
 
 	*text = 0;
 	for (int i = RUNTIME_NONE + 1; i < RUNTIME_KINDS; i++)
-		if (len < RUNTIME_KNOWN_BYTES)
+		if (kinds[i].versions && len < RUNTIME_KNOWN_BYTES)
 			len += (size_t)snprintf(text + len, RUNTIME_KNOWN_BYTES - len, "%s%s %s",
-						len ? ", " : "", kinds[i].name,
-						kinds[i].versions ? kinds[i].versions : "");
+						len ? ", " : "", kinds[i].name, kinds[i].versions);
 }
 
 int runtime_program(const struct runtime_image *image, struct frame_program *out)

@@ -48,13 +48,23 @@ else
 	skip_part "libpython that is opened at run time: there is none, or no compiler"
 fi
 
+# Interpreters that are not known are told about, once: by what they export.
+for old in "python 3.7:_PyEval_EvalFrameDefault _PyRuntime PyEval_EvalFrameEx" "python 3.6:_PyEval_EvalFrameDefault PyEval_EvalFrameEx" \
+	"python 2.7:PyEval_EvalFrameEx PyString_FromString" pypy:pypy_execute_source; do
+	for f in ${old#*:}; do echo "int $f(void) { return 1; }"; done >old.c
+	echo 'int main(void) { for (volatile int i = 0; i < 300000000; i++) ; }' >>old.c
+	"${CC:-gcc}" -rdynamic old.c -o old 2>/dev/null || { skip_part "no compiler"; break; }
+	is_told() { "$PROBEE" sample -o old.pbz -- ./old 2>told; grep "^probee: ${old%%:*}: not known yet" told | grep -c . | grep -qx 1; }
+	check "${old%%:*} is said to be unknown" is_told
+done
+
 # Two libpythons call each other: main, outer and leaf are run by one of them, middle and inner by the other. In each stack the frames
 # of both are where they are among those of C.
 cat >first.py <<'EOT'
 import time
 def main():
-    end = time.time() + 1.5
-    while time.time() < end:
+    end = time.process_time() + 1.2
+    while time.process_time() < end:
         outer()
 def outer():
     other("middle")
