@@ -146,6 +146,26 @@ static void walk_objects(struct frame_builder *b, const struct python_layout *l)
  */
 #define LOWEST_BITS 16
 
+/*
+ * OBJECT to TMP, and what it says to FRAME and OBJECT. The outermost one of a thread is in its
+ * state, that of the main thread in a static variable: a program that may sleep reads words of it
+ * but no page. The walk gets there only where loops are left over, those of another greenlet.
+ */
+static void load_cframe(struct frame_builder *b, const struct python_layout *l)
+{
+	const int elsewhere = frame_label(b), loaded = frame_label(b);
+
+	frame_move(b, TMP, OBJECT);
+	frame_jump_if_less(b, TMP, LOW, elsewhere);
+	frame_load(b, FRAME, TMP, l->cframe_frame, 8);
+	frame_load(b, OBJECT, TMP, l->cframe_previous, 8);
+	frame_jump(b, loaded);
+	frame_place(b, elsewhere);
+	frame_load(b, FRAME, TMP, l->cframe_frame, WORD);
+	frame_load(b, OBJECT, TMP, l->cframe_previous, WORD);
+	frame_place(b, loaded);
+}
+
 /* 3.11. */
 static void walk_cframes(struct frame_builder *b, const struct python_layout *l)
 {
@@ -159,9 +179,7 @@ static void walk_cframes(struct frame_builder *b, const struct python_layout *l)
 	frame_jump_if_less(b, OBJECT, HIGH, own);
 	frame_yield(b, loop);
 	frame_place(b, own);
-	frame_load(b, FRAME, OBJECT, l->cframe_frame, 8);
-	frame_move(b, TMP, OBJECT);
-	frame_load(b, OBJECT, OBJECT, l->cframe_previous, 8);
+	load_cframe(b, l);
 	frame_shift_right(b, TMP2, FRAME, LOWEST_BITS);
 	frame_jump_if_zero(b, TMP2, out);
 	frame_place(b, next);

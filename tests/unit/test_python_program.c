@@ -158,6 +158,24 @@ static void in_3_11_by_the_c_stack(void **state)
 	assert_string_equal(run(f, 1), "0 1 2");
 }
 
+/* A static variable of the interpreter, of which a program that may sleep reads words alone. */
+static int read_no_page_of_states(void *ctx, uint64_t addr, void *buf, size_t len)
+{
+	if (len > 8 && addr < STATE(0) + 0x1000 && addr + len > STATE(0))
+		return -1;
+	return world_read(ctx, addr, buf, len);
+}
+
+/* A loop that is left over is of another greenlet: it has no frames, and that is no failure. */
+static void in_3_11_the_outermost_is_in_static_memory(void **state)
+{
+	struct fixture *f = *state;
+
+	make_3_11(f);
+	f->in.read = read_no_page_of_states;
+	assert_string_equal(run(f, 3), "0 1 | 2 |");
+}
+
 static void in_3_11_stale_frames_do_not_count(void **state)
 {
 	struct fixture *f = *state;
@@ -273,6 +291,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(up_to_3_10_a_loop_has_a_frame), TEST(in_3_11_by_the_c_stack),
+		TEST(in_3_11_the_outermost_is_in_static_memory),
 		TEST(in_3_11_stale_frames_do_not_count), TEST(since_3_12_by_the_shim),
 		TEST(in_3_12_stale_frames_do_not_count), TEST(the_list_of_threads_is_searched),
 		TEST(circles_and_holes_end),
