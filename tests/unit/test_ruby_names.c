@@ -94,7 +94,7 @@ static void methods(void **state)
 	assert_int_equal(runtime_code_lines(f->c, (uint32_t)(CODE + 24 - METHOD), &line, 1), 1);
 	assert_int_equal(line.line, LINE + 1);
 	assert_int_equal(line.first_line, LINE);
-	assert_int_equal(line.tier, TIER_INTERPRETED);
+	assert_int_equal(line.tier, TIER_NONE);
 	assert_int_equal(runtime_code_lines(f->c, (uint32_t)(CODE + WORDS * 8 + 8 - METHOD), &line, 1), -ESTALE);
 	assert_int_equal(runtime_code_lines(f->c, (uint32_t)(CODE + 4 - METHOD), &line, 1), -ESTALE);
 	/* A class without a name. */
