@@ -472,6 +472,21 @@ static void view_no_file(const struct rec_frame *f, bool has_binary, struct fram
 	v->has_offset = true;
 }
 
+/*
+ * "[php 8.2.36: gone]": a runtime's code has no address that would mean something to people, and
+ * each of the objects that were freed before they were read would be a name of its own.
+ */
+static bool view_no_code(const struct rec_frame *f, const struct table_symbol *sym, size_t len,
+			 char *buf, struct frame_view *v)
+{
+	const bool is_gone = sym && sym->status == SYMBOL_GONE;
+
+	if (!(f->flags & FRAME_RUNTIME))
+		return false;
+	v->len = 1 + len + (size_t)snprintf(buf + 1 + len, 31, is_gone ? ": gone]" : "]");
+	return true;
+}
+
 /* "[libc.so.6+0x1234]": the beginning of the function if that is known, else the address. */
 static void view_address(const struct definition_store *t, uint32_t frame, char *buf,
 			 struct frame_view *v)
@@ -491,14 +506,16 @@ static void view_address(const struct definition_store *t, uint32_t frame, char 
 		view_no_file(f, b, v);
 		return;
 	}
-	if (sym && !sym->nr_lines && sym->offset <= f->addr)
-		v->offset = sym->offset;
-	v->has_offset = v->offset;
 	if (len > FRAME_TEXT_MAX - 32)
 		len = FRAME_TEXT_MAX - 32;
 	buf[0] = '[';
 	memcpy(buf + 1, s, len);
 	v->name = buf;
+	if (view_no_code(f, sym, len, buf, v))
+		return;
+	if (sym && !sym->nr_lines && sym->offset <= f->addr)
+		v->offset = sym->offset;
+	v->has_offset = v->offset;
 	v->len = 1 + len +
 		 (size_t)snprintf(buf + 1 + len, 31, "+0x%llx]",
 				  (unsigned long long)(f->addr - v->offset));

@@ -299,6 +299,26 @@ static void add_interpreted(void)
 		ADD(NODE, node, { .id = i, .parent = i - 1, .frame = i });
 }
 
+/* All code of a runtime that is gone has one name, wherever it was. */
+static void code_that_is_gone(void **state)
+{
+	(void)state;
+	ADD(STRING, string, { .id = 1, .len = 12, .bytes = "[php 8.2.36]" });
+	ADD(BINARY, binary, { .id = 1, .kind = BINARY_ANON, .path = 1 });
+	for (uint32_t i = 1; i <= 2; i++) {
+		ADD(FRAME, frame, { .id = i, .kind = FRAME_JIT, .flags = FRAME_RUNTIME, .binary = 1, .addr = i << 20 });
+		assert_int_equal(view(i, 0).len, 12);
+		assert_memory_equal(view(i, 0).name, "[php 8.2.36]", 12);
+		ADD(SYMBOL, symbol, { .frame = i, .status = SYMBOL_GONE });
+		assert_int_equal(view(i, 0).len, 18);
+		assert_memory_equal(view(i, 0).name, "[php 8.2.36: gone]", 18);
+		assert_false(view(i, 0).named || view(i, 0).has_offset);
+	}
+	/* Other code that was made at run time keeps its address. */
+	ADD(FRAME, frame, { .id = 3, .kind = FRAME_JIT, .binary = 1, .addr = 0x20 });
+	assert_memory_equal(view(3, 0).name, "[php 8.2.36+0x20]", 17);
+}
+
 /* The frames from the innermost on, as digits of a number. */
 static unsigned frames_of(uint32_t node)
 {
@@ -378,6 +398,7 @@ int main(void)
 		TEST(lines_in_other_files), TEST(impossible_ids_are_refused), TEST(strings_are_octets),
 		TEST(loops_are_left_out), TEST(loops_stay_if_nothing_is_said),
 		TEST(frames_of_runtimes_tell_their_kind),
+		TEST(code_that_is_gone),
 		TEST(interpreted_frames_are_left_out),
 	};
 
