@@ -74,6 +74,8 @@ static const struct field {
 	F("Symbol", "_length", symbol_length),
 	F("Symbol", "_body", symbol_body),
 	F("Symbol", "_body[0]", symbol_body),
+	F("Symbol", "_identity_hash", symbol_hash),
+	F("Symbol", "_hash_and_refcount", symbol_hash_and_count),
 	F("PcDesc", "_pc_offset", desc_pc),
 	F("PcDesc", "_scope_decode_offset", desc_scope),
 	S("ThreadsSMRSupport", "_java_thread_list", locks.java_threads_vaddr),
@@ -303,6 +305,13 @@ static bool has_all(const struct hotspot_layout *l)
 	return l->heaps_vaddr && l->interpreter_vaddr &&
 	       (has(l->blob_code_begin) || has(l->blob_code_offset)) &&
 	       (has(l->nm_deopt_begin) || has(l->nm_deopt_offset)) && has_tables(l);
+}
+
+uint32_t hotspot_symbol_number(const struct hotspot_layout *l)
+{
+	if (has(l->symbol_hash))
+		return l->symbol_hash;
+	return has(l->symbol_hash_and_count) ? l->symbol_hash_and_count + 2 : HOTSPOT_ABSENT;
 }
 
 bool hotspot_layout_is_sound(const struct hotspot_layout *l)

@@ -54,11 +54,15 @@ struct hotspot_layout {
 		const_signature;
 	uint32_t pool_holder, pool_source, pool_length, klass_name, klass_source;
 	uint32_t symbol_length, symbol_body;
+	uint32_t symbol_hash, symbol_hash_and_count;	/* one of the two, or none */
 	uint32_t desc_pc, desc_scope;
 	struct hotspot_lock_layout locks;
 	/* Sizes. */
 	uint32_t block_header, nm_bytes, const_bytes, pool_bytes, desc_bytes;
 };
+
+/* Where a symbol has the random number, of 16 bits, that it got when it was made; or ABSENT. */
+uint32_t hotspot_symbol_number(const struct hotspot_layout *l);
 
 /* Whether all that is needed is there, and within bounds. */
 bool hotspot_layout_is_sound(const struct hotspot_layout *l);

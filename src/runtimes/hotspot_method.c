@@ -165,18 +165,46 @@ static int read_lines(const struct reading *r, struct hotspot_method *out)
 	return err == -EFAULT ? 0 : err;	/* at the end of its memory */
 }
 
+/* Whether the cookie is that of the method; where the number could not be read, it has none. */
+static int check_cookie(const struct reading *r, uint32_t cookie)
+{
+	const uint32_t number_at = hotspot_symbol_number(r->l);
+	uint64_t symbol = 0;
+	uint16_t number = 0;
+	int err;
+
+	if (HOTSPOT_METHOD_COOKIE(r->cm, 0) == cookie)
+		return 0;
+	if (number_at == HOTSPOT_ABSENT)
+		return -ESTALE;
+	err = target_read_u64(r->m, r->holder + r->l->klass_name, &symbol);
+	if (!err)
+		err = read_u16(r, symbol + number_at, &number);
+	return err ? err : HOTSPOT_METHOD_COOKIE(r->cm, number) == cookie ? 0 : -ESTALE;
+}
+
 static int read_places(struct reading *r, const uint32_t *cookie)
 {
 	int err = target_read_u64(r->m, r->method + r->l->method_const, &r->cm);
 
 	if (err)
 		return err;
-	if (!r->cm || r->cm & 7 || (cookie && HOTSPOT_METHOD_COOKIE(r->cm) != *cookie))
+	if (!r->cm || r->cm & 7)
 		return -ESTALE;
 	err = target_read_u64(r->m, r->cm + r->l->const_constants, &r->pool);
 	if (!err)
 		err = target_read_u64(r->m, r->pool + r->l->pool_holder, &r->holder);
-	return err ? err : r->holder ? 0 : -ESTALE;
+	if (!err && !r->holder)
+		err = -ESTALE;
+	return err || !cookie ? err : check_cookie(r, *cookie);
+}
+
+int hotspot_method_check(const struct hotspot_layout *l, const struct target_memory *m, uint64_t at,
+			 uint32_t cookie)
+{
+	struct reading r = { .l = l, .m = m, .method = at };
+
+	return read_places(&r, &cookie);
 }
 
 int hotspot_method_read(const struct hotspot_layout *l, const struct target_memory *m, uint64_t at,

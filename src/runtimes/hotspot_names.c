@@ -368,14 +368,11 @@ static int check_unchanged(const struct reading *r, const struct target_memory *
 			   enum runtime_frame_kind kind, uint32_t cookie)
 {
 	struct reading now = *r;
-	uint64_t cm = 0;
-	int err;
 
 	now.m = m;
 	if (kind != RUNTIME_FRAME_INTERPRETED)
 		return r->out->tier == TIER_BUILTIN ? 0 : check_number(&now, cookie);
-	err = read_u64(&now, r->l->method_const, &cm);
-	return err ? err : HOTSPOT_METHOD_COOKIE(cm) == cookie ? 0 : -ESTALE;
+	return hotspot_method_check(r->l, m, r->code, cookie);
 }
 
 static struct hotspot_code *code_new(const struct hotspot_layout *l)

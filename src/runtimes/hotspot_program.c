@@ -206,18 +206,35 @@ static void check_fp(const struct writer *w, int label)
 	frame_jump_if_not_zero(w->b, T, label);
 }
 
-/* The interpreter was interrupted in a frame, or before it made one. */
-static void write_interpreting(const struct writer *w)
+/*
+ * The method of the frame at FP to CODE, its ConstMethod to U, and HOTSPOT_METHOD_COOKIE to ID. Of
+ * classes that came with the JVM the number may not be in memory: they stay, and need none.
+ */
+static void load_method(const struct writer *w)
 {
 	const struct hotspot_layout *l = w->l;
+	const uint32_t number = hotspot_symbol_number(l);
+	const int word = 8 | LOAD_DIRECT | LOAD_MAY_FAIL;
+
+	frame_load(w->b, CODE, FP, METHOD, STACK_WORD);
+	frame_load(w->b, U, CODE, (int32_t)l->method_const, 8 | LOAD_DIRECT);
+	frame_shift_right(w->b, ID, U, 3);
+	if (!has(number))
+		return;
+	frame_load(w->b, T, U, (int32_t)l->const_constants, word);
+	frame_load(w->b, T, T, (int32_t)l->pool_holder, word);
+	frame_load(w->b, T, T, (int32_t)l->klass_name, word);
+	frame_load(w->b, T, T, (int32_t)number, 2 | LOAD_DIRECT | LOAD_MAY_FAIL);
+	frame_shift_left(w->b, T, T, 16);
+	frame_plus(w->b, ID, T);
+}
+
+/* The interpreter was interrupted in a frame. */
+static void write_interpreting(const struct writer *w)
+{
 	struct frame_builder *b = w->b;
 	const int emit = frame_label(b);
 
-	/* Before its frame is there, fp is the caller's: of compiled code, anything. */
-	check_fp(w, w->at_sp);
-	frame_load(b, CODE, FP, METHOD, STACK_WORD);
-	frame_load(b, U, CODE, (int32_t)l->method_const, 8 | LOAD_DIRECT);
-	frame_shift_right(b, ID, U, 3);			/* HOTSPOT_METHOD_COOKIE */
 	frame_register(b, BCP, REG_R13);
 	frame_minus(b, BCP, U);
 	frame_shift_right(b, T, BCP, BYTECODE_BITS);
@@ -241,15 +258,17 @@ static void write_interpreter(const struct writer *w)
 	const struct record_field f[4] = { { 8 - BYTECODE, 8 }, { SENDER_SP - BYTECODE, 8 },
 					   { -BYTECODE, 8 }, { 0, 8 } };
 	struct frame_builder *b = w->b;
-	const int emit = frame_label(b), interpreting = frame_label(b);
+	const int emit = frame_label(b), interpreting = frame_label(b), load = frame_label(b);
 
 	frame_place(b, w->interpreter);
+	frame_jump_if_zero(b, EXACT, load);
+	/* Before its frame is there, fp is the caller's: of compiled code, anything. */
+	check_fp(w, w->at_sp);
+	frame_place(b, load);
+	load_method(w);
 	frame_jump_if_not_zero(b, EXACT, interpreting);
-	frame_load(b, CODE, FP, METHOD, STACK_WORD);
-	frame_load(b, U, CODE, (int32_t)w->l->method_const, 8 | LOAD_DIRECT);
 	frame_add(b, T, FP, BYTECODE);
 	frame_record(b, PC, T, f);			/* the last field: to EXACT */
-	frame_shift_right(b, ID, U, 3);			/* HOTSPOT_METHOD_COOKIE */
 	frame_minus(b, EXACT, U);
 	frame_shift_right(b, T, EXACT, BYTECODE_BITS);
 	frame_jump_if_zero(b, T, emit);

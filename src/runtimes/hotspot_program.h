@@ -24,8 +24,12 @@ enum { HOTSPOT_CONST_INTERPRETER, HOTSPOT_CONST_INTERPRETER_END,
        HOTSPOT_CONST_VTABLE, HOTSPOT_CONST_ADAPTER };	/* addresses of names; 0: not known */
 
 #define HOTSPOT_INTERRUPTED 0x80000000u
-/* Of a method's ConstMethod. */
-#define HOTSPOT_METHOD_COOKIE(addr) ((uint32_t)((addr) >> 3))
+/*
+ * Of a method's ConstMethod, and of the number of the symbol that is the name of its class, or 0:
+ * classes that are unloaded leave their places to others, and those that are made of the same bytes
+ * but for names have all at the same places.
+ */
+#define HOTSPOT_METHOD_COOKIE(addr, number) ((uint32_t)((addr) >> 3) + ((uint32_t)(number) << 16))
 
 /* 0 or -EINVAL. */
 int hotspot_program(const struct hotspot_layout *l, struct frame_program *out);

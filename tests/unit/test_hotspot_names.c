@@ -103,6 +103,7 @@ static int setup(void **state)
 	f->image = (struct runtime_image){ .kind = RUNTIME_HOTSPOT, .version = 0x11000f00, .is_known = 1 };
 	f->image.hotspot = layout_17();
 	put_method(&f->w, OUTER, "org/shop/Cart", "total", lines_17, sizeof(lines_17));
+	put_u16(&f->w, OUTER + 0x782, 0xabcd);
 	put_method(&f->w, INNER, "Tax", "of", lines_17, sizeof(lines_17));
 	put_nmethod(&f->w);
 	return 0;
@@ -126,7 +127,9 @@ static int read_code(struct fixture *f, enum runtime_frame_kind kind, uint64_t a
 	return runtime_code_read(&f->image, 0, &m, kind, at, cookie, &f->c);
 }
 
-#define METHOD_COOKIE HOTSPOT_METHOD_COOKIE(OUTER + 0x100)
+#define NUMBER 0xabcd			/* of the class's symbol */
+#define CLASS_SYMBOL (OUTER + 0x780)
+#define METHOD_COOKIE HOTSPOT_METHOD_COOKIE(OUTER + 0x100, NUMBER)
 
 static uint32_t line_at(struct fixture *f, uint32_t bci)
 {
@@ -164,6 +167,19 @@ static void numbers_of_19_are_others(void **state)
 	assert_int_equal(read_code(f, RUNTIME_FRAME_INTERPRETED, OUTER, METHOD_COOKIE), 0);
 	assert_int_equal(line_at(f, 0), 10);
 	assert_int_equal(line_at(f, 7), 11);
+}
+
+/* A class that was unloaded has left all of its places to one of another name. */
+static void a_class_of_another_name_is_another(void **state)
+{
+	struct fixture *f = *state;
+
+	put_u16(&f->w, CLASS_SYMBOL + 2, NUMBER);
+	assert_int_equal(read_code(f, RUNTIME_FRAME_INTERPRETED, OUTER, METHOD_COOKIE), 0);
+	/* Of one whose number could not be read. */
+	assert_int_equal(read_code(f, RUNTIME_FRAME_INTERPRETED, OUTER, HOTSPOT_METHOD_COOKIE(OUTER + 0x100, 0)), 0);
+	put_u16(&f->w, CLASS_SYMBOL + 2, NUMBER + 1);
+	assert_int_equal(read_code(f, RUNTIME_FRAME_INTERPRETED, OUTER, METHOD_COOKIE), -ESTALE);
 }
 
 static void another_method_there_is_gone(void **state)
@@ -272,7 +288,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_method_has_its_names_and_lines),
 		TEST(numbers_of_19_are_others),
-		TEST(another_method_there_is_gone),
+		TEST(a_class_of_another_name_is_another), TEST(another_method_there_is_gone),
 		TEST(code_that_is_exchanged_meanwhile_is_gone),
 		TEST(compiled_code_tells_inlined_methods),
 		TEST(damaged_scopes_leave_the_method),
