@@ -25,7 +25,8 @@ static const struct {
 	[END_EXEC] = { "inside execve: the old program's memory is gone, the new one has not begun",
 		       NULL, 0 },
 	[END_TRUNCATED] = { "deeper than the frame limit",
-			    "record without --max-depth; more than 1024 frames are never taken",
+			    "record without --max-depth; more than 1024 frames are never taken, of "
+			    "which those of an interpreter count twice",
 			    0 },
 	[END_NO_PROCESS] = { "process too new, its mappings were not known", NULL, 0 },
 	[END_NO_MAPPING] = { "return address in no known mapping", NULL, HAS_PLACE | HAS_RULE },
