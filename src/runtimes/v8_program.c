@@ -105,8 +105,8 @@ static void load_frame(struct program *p)
 	if_no_object(b, p->l->has_bare_regexp, p->no_frame);
 }
 
-/* What FUNCTION says: DATA, SHARED and COOKIE. */
-static void load_shared(struct program *p)
+/* What FUNCTION says: DATA, SHARED and COOKIE; without the first, if the others are remembered. */
+static void load_shared(struct program *p, bool without_data)
 {
 	const struct record_field fields[4] = {
 		{ (int16_t)p->l->shared_data, 8 },
@@ -115,13 +115,17 @@ static void load_shared(struct program *p)
 		{ 0, 0 },
 	};
 	struct frame_builder *b = &p->b;
+	const int known = frame_label(b);
 
 	frame_load(b, TMP2, FUNCTION, (int32_t)p->l->function_shared - V8_TAG, WORD);
+	if (without_data)
+		frame_recall(b, COOKIE, TMP2, known);
 	frame_add(b, TMP, TMP2, -V8_TAG);
 	frame_record_direct(b, DATA, TMP, fields);
 	frame_load(b, TMP, SCRIPT, V8_SCRIPT_ID - V8_TAG + 4, 4 | LOAD_DIRECT);
 	frame_shift_left(b, TMP, TMP, V8_COOKIE_SHIFT);
 	frame_plus(b, COOKIE, TMP);
+	frame_place(b, known);
 	frame_move(b, SHARED, TMP2);
 }
 
@@ -186,7 +190,7 @@ static void emit_code(struct program *p)
 	const int optimized = frame_label(b), put = frame_label(b);
 
 	frame_place(b, p->code);
-	load_shared(p);
+	load_shared(p, false);
 	emit_baseline(p, optimized);
 	frame_place(b, optimized);
 	frame_jump_if_zero(b, STATE, p->emit);
@@ -254,7 +258,7 @@ static void emit_interpreted(struct program *p)
 	const int emit = frame_label(b), none = frame_label(b), other = frame_label(b);
 
 	frame_place(b, p->builtin);
-	load_shared(p);
+	load_shared(p, true);
 	frame_shift_left(b, TMP, OFFSET, SMALL_INTEGER_SHIFT);
 	frame_jump_if_not_zero(b, TMP, none);
 	frame_shift_right(b, TMP, OFFSET, SMALL_INTEGER_SHIFT);
@@ -268,7 +272,7 @@ static void emit_interpreted(struct program *p)
 	frame_jump_if_not_zero(b, STATE, other);
 	frame_set(b, TMP, (int32_t)V8_NO_OFFSET);
 	frame_place(b, emit);
-	frame_emit(b, SHARED, TMP, COOKIE, 0, RUNTIME_FRAME_INTERPRETED);
+	frame_emit(b, SHARED, TMP, COOKIE, EMIT_REMEMBER, RUNTIME_FRAME_INTERPRETED);
 	frame_jump(b, p->step);
 	frame_place(b, other);
 	frame_load(b, PC, SP, 0, STACK);
