@@ -46,4 +46,6 @@ finally:
     target.kill()
     target.wait()
 ns, runs = seen
+if not ns or not samples:
+    sys.exit("no time was counted: is kernel.bpf_stats_enabled on?")
 print(round((ns - max(runs - samples, 0) * IDLE_NS) / max(min(samples, runs), 1)))

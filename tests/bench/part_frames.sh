@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# What frames of interpreters cost in the kernel: a recursion of 100 and of 300 calls in Ruby and Python, which spins on a CPU of its own under
-# the sampler. The cost of a frame is the difference between both.
+# What frames of interpreters cost in the kernel: a recursion of 100 and of 300 calls in Ruby, Python, PHP and Perl, which spins on a CPU of
+# its own under the sampler. The cost of a frame is the difference between both. "other functions": each call is of another function, so the
+# cookie of each is read; those of a recursion are read once for a stack.
 
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
 cat >deep.rb <<'EOT'
@@ -20,12 +21,44 @@ def deep(n):
         pass
 deep(int(sys.argv[1]))
 EOT
+cat >other.py <<'EOT'
+import sys
+sys.setrecursionlimit(5000)
+text = "def f0():\n    while True:\n        pass\n"
+for i in range(int(sys.argv[1])):
+    text += "def f%d():\n    f%d()\n" % (i + 1, i)
+exec(text + "f%s()" % sys.argv[1])
+EOT
+cat >deep.php <<'EOT'
+<?php
+function deep($n) {
+	if ($n > 0)
+		return deep($n - 1) + 1;
+	for ($i = 0;; $i++);
+}
+deep((int)$argv[1]);
+EOT
+cat >deep.pl <<'EOT'
+no warnings;
+sub deep {
+	my $n = shift;
+	return deep($n - 1) + 1 if $n > 0;
+	my $i = 0;
+	$i++ while 1;
+}
+deep($ARGV[0]);
+EOT
 interpreters=()
-! have ruby || interpreters+=("ruby $(readlink -f "$(command -v ruby)") deep.rb")
-! have python3 || interpreters+=("python $(python3 -c 'import sys; print(sys.executable)') deep.py")
+! have ruby || interpreters+=("ruby:$(readlink -f "$(command -v ruby)"):deep.rb")
+if have python3; then
+	python=$(python3 -c 'import sys; print(sys.executable)')
+	interpreters+=("python:$python:deep.py" "python, other functions:$python:other.py")
+fi
+! have php || interpreters+=("php:$(readlink -f "$(command -v php)"):deep.php")
+! have perl || interpreters+=("perl:$(readlink -f "$(command -v perl)"):deep.pl")
 for _ in $(seq "$ROUNDS"); do
 	for i in "${interpreters[@]}"; do
-		read -r name command script <<<"$i"
+		IFS=: read -r name command script <<<"$i"
 		few=$("$here/interpreter_frames.py" "$PROBEE" $(($(nproc) - 1)) 100 "$command" "$script") || continue
 		many=$("$here/interpreter_frames.py" "$PROBEE" $(($(nproc) - 1)) 300 "$command" "$script") || continue
 		record 'frames of interpreters: ns a stack of 100' "$name" "$few"
