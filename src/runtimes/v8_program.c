@@ -54,7 +54,7 @@ enum {
 #define SMALL_INTEGER_SHIFT 32
 #define TAG_MASK 3
 #define NR_FUNCTION_TYPES 17		/* JSFunction and constructors, one after the other */
-#define PUSH_FP 0x55			/* the first instruction that makes a frame */
+#define PUSH_FP (int32_t)0xe5894855	/* what makes a frame: push %rbp, mov %rsp,%rbp */
 #define SET_FP 0x56e58948		/* the next ones: mov %rsp,%rbp, push %rsi */
 #define FRAME_IN_MAKING 32		/* then the frame pointer is less above the stack pointer */
 /* DWARF numbers of the registers with the bytecodes, the offset, and the callee, on x86-64. */
@@ -180,8 +180,9 @@ static void is_own_code(struct program *p)
 	}
 	/* Nothing leads to it. At its beginning it is that of the function in the register. */
 	frame_jump_if_is_not(b, STATE, OF_FRAME, p->emit);
-	frame_load(b, TMP, PC, 0, 1 | LOAD_DIRECT);
-	frame_jump_if_is(b, TMP, PUSH_FP, p->other);
+	frame_load(b, TMP, PC, 0, 4 | LOAD_DIRECT);
+	frame_jump_if_value(b, TMP, PUSH_FP, p->other);
+	frame_jump_if_value(b, TMP, SET_FP, p->other);
 }
 
 static void emit_code(struct program *p)
