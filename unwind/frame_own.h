@@ -5,12 +5,15 @@
  */
 #pragma once
 
-/* Moves the walker to a caller, which is further out on the stack. */
+/*
+ * Moves the walker to a caller, which is further out on the stack; or to the loop, in whose frame
+ * generated code may run.
+ */
 UNWIND_INLINE void frame_walk(struct unwinder *w, uint64_t *frames, uint32_t d)
 {
 	uint64_t pc = w->run.r[d], sp = w->run.r[d + 1];
 
-	if (!pc || sp <= w->sp) {
+	if (!pc || sp < w->sp + !(w->run.flags & RUNTIME_HAS_LOOPS)) {
 		frame_fail(w, frames, RUNTIME_FAILED_STACK);
 		return;
 	}

@@ -5,6 +5,7 @@
  */
 #include "src/runtimes/php_find.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "src/runtimes/php_layout.h"
 #include "src/runtimes/runtime.h"
 #include "src/runtimes/runtime_loops.h"
+#include "unwind/x86_insn.h"
 
 enum { LOOP, GLOBALS, OFFSET_OF_GLOBALS, NR_NAMES };
 
@@ -21,6 +23,8 @@ enum { LOOP, GLOBALS, OFFSET_OF_GLOBALS, NR_NAMES };
 #define MAX_CONSTANTS (32u << 20)
 #define PIECE (256u << 10)
 #define VERSION_BYTES 16
+#define PROLOGUE_BYTES 48
+#define MAX_FRAME 4096
 
 /* The decimal number at *p, below 256, and behind it c; or -1. */
 static int number(const char **p, char c)
@@ -87,6 +91,47 @@ static int find_version(struct elf_image *img, uint32_t *version)
 	return 0;
 }
 
+/*
+ * How large the loop's frame is: push of registers, and sub from %rsp. Code that the JIT compiler
+ * has made runs in that frame.
+ */
+static void find_frame(struct elf_image *img, uint64_t loop, struct runtime_image *out)
+{
+	uint8_t code[PROLOGUE_BYTES];
+	uint64_t offset, left;
+	uint32_t bytes = 8;
+	struct x86_insn insn;
+
+	if (img->machine != EM_X86_64 || elf_image_offset_of(img, loop, &offset, &left) ||
+	    left < sizeof(code) || elf_image_pread(img, code, sizeof(code), offset) != sizeof(code))
+		return;
+	for (size_t at = 0; at < sizeof(code); at += insn.len) {
+		if (!x86_decode(code + at, sizeof(code) - at, &insn) || insn.flow != X86_NEXT)
+			return;
+		bytes += insn.map == X86_ONE_BYTE && (insn.op & 0xf8) == 0x50 ? 8 : 0;
+		if (insn.map != X86_ONE_BYTE || (insn.op != 0x83 && insn.op != 0x81) ||
+		    (insn.reg & 7) != 5 || insn.mod != 3 || insn.rm != X86_SP)
+			continue;
+		if (insn.imm < 0 || insn.imm > MAX_FRAME)
+			return;
+		out->php.frame_bytes = bytes + (uint32_t)insn.imm;
+		out->php.body_vaddr = loop + at + insn.len + 1;
+		return;
+	}
+}
+
+static void find_text(const struct elf_image *img, uint64_t loop, struct runtime_image *out)
+{
+	for (size_t i = 0; i < img->nr_segments; i++) {
+		const struct elf_segment *s = &img->segments[i];
+
+		if (!s->exec || loop - s->vaddr >= s->filesz)
+			continue;
+		out->php.text_vaddr = s->vaddr;
+		out->php.text_bytes = s->filesz;
+	}
+}
+
 int php_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out)
 {
 	struct exported_symbol v[NR_NAMES] = {
@@ -109,5 +154,7 @@ int php_find(struct elf_image *img, int fd, const void *data, struct runtime_ima
 		return 0;
 	err = runtime_loops_find(img, fd, data, &v[LOOP], out);
 	out->is_known = !err;
+	find_frame(img, v[LOOP].vaddr, out);
+	find_text(img, v[LOOP].vaddr, out);
 	return err;
 }

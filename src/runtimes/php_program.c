@@ -3,8 +3,15 @@
  * Calls are one list, through all native loops: that of a call which C has made (a callback, a
  * generator that is resumed) says so, and is the outermost one of its loop. Calls of functions in C
  * are in the list as well, where PHP has called them.
+ *
+ * Code that the JIT compiler has made is jumped to from the loop, and runs in its frame, or has 16
+ * octets below it. So there the walker is moved to the loop, in whose return address it must find
+ * the library; the loop has all calls, as ever. The innermost one of compiled code need not have
+ * stored its operation: it has none then, which is told as that of an exception is.
  */
 #include "src/runtimes/php_program.h"
+
+#include <stddef.h>
 
 #include "unwind/frame_builder.h"
 
@@ -13,9 +20,26 @@ enum {
 	DATA = 1,
 	FUNC = 4, OPLINE = 5, PREVIOUS = 6, INFO = 7,		/* of a call */
 	COOKIE = 8, TMP = 9,
+	/* In generated code. */
+	WALKER_PC = 4, WALKER_SP = 5, WALKER_FP = 6, LOOP_SP = 8,
+	BODY = PHP_CONST_BODY, RETURN = PHP_CONST_RETURN,
+	COMPILED = 10,			/* the next call is that of compiled code */
+	TEXT = 11, TEXT_END = 12, OCTET = PROGRAM_REG_THREAD,
 };
 
-/* php_cookie(). */
+#define JIT_BYTES 16			/* below the loop's frame */
+
+static void load_call(struct frame_builder *b)
+{
+	const struct record_field fields[4] = {
+		{ PHP_DATA_FUNC, 8 }, { PHP_DATA_OPLINE, 8 }, { PHP_DATA_PREVIOUS, 8 },
+		{ PHP_DATA_INFO, 4 },
+	};
+
+	frame_record(b, FUNC, DATA, fields);
+}
+
+/* php_cookie(). Words of functions are read alone: a page of them would replace that of calls. */
 static void load_cookie(struct frame_builder *b, const struct php_layout *l)
 {
 	frame_load(b, COOKIE, FUNC, (int32_t)l->line_start, 8 | LOAD_DIRECT);
@@ -41,11 +65,68 @@ static void put_calls(struct frame_builder *b, const struct php_layout *l, int o
 
 static void emit(struct frame_builder *b)
 {
+	const int known = frame_label(b), done = frame_label(b);
+
+	frame_jump_if_zero(b, COMPILED, known);
+	frame_set(b, COMPILED, 0);
+	frame_emit(b, FUNC, CURRENT, COOKIE, EMIT_ADDRESS, RUNTIME_FRAME_COMPILED);
+	frame_jump(b, done);
+	frame_place(b, known);
 	frame_emit(b, FUNC, OPLINE, COOKIE, EMIT_ADDRESS, RUNTIME_FRAME_INTERPRETED);
+	frame_place(b, done);
+}
+
+/* How many octets before a return address a call may begin, and how (Intel SDM, CALL). */
+static const struct {
+	int8_t offset;
+	uint8_t code;
+} calls[] = { { -5, 0xe8 }, { -6, 0xff }, { -2, 0xff }, { -3, 0xff } };
+
+/* Jumps if the loop's stack pointer is LOOP_SP: its return address is behind a call. */
+static void try_loop(struct frame_builder *b, int found)
+{
+	const int no = frame_label(b);
+
+	frame_move(b, TMP, LOOP_SP);
+	frame_plus(b, TMP, RETURN);
+	frame_load(b, TMP, TMP, 0, 8 | LOAD_STACK);
+	frame_jump_if_less(b, TMP, TEXT, no);
+	frame_jump_if_less(b, TEXT_END, TMP, no);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		frame_load(b, OCTET, TMP, calls[i].offset, 1 | LOAD_DIRECT);
+		frame_jump_if_is(b, OCTET, calls[i].code, found);
+	}
+	frame_place(b, no);
+}
+
+/* Moves the walker from generated code to the loop. */
+static void leave_generated(struct frame_builder *b, int again)
+{
+	const int found = frame_label(b), begun = frame_label(b);
+
+	frame_walker(b, WALKER_PC);
+	frame_move(b, LOOP_SP, WALKER_SP);
+	try_loop(b, found);
+	frame_add(b, LOOP_SP, LOOP_SP, JIT_BYTES);
+	try_loop(b, found);
+	frame_yield(b, again);
+	frame_place(b, found);
+	frame_load(b, TMP, CURRENT, 0, 8 | LOAD_DIRECT);
+	frame_jump_if_not_equal(b, TMP, DATA, begun);
+	frame_set(b, COMPILED, 1);
+	frame_place(b, begun);
+	frame_move(b, WALKER_PC, BODY);
+	frame_move(b, WALKER_SP, LOOP_SP);
+	/* As far as the loop has a frame pointer. */
+	frame_move(b, WALKER_FP, LOOP_SP);
+	frame_plus(b, WALKER_FP, RETURN);
+	frame_add(b, WALKER_FP, WALKER_FP, -8);
+	frame_step(b, WALKER_PC);
+	frame_yield(b, again);
 }
 
 /* A call by C, or of code without a name. */
-static void put_special(struct frame_builder *b, const struct php_layout *l, int loop)
+static void put_special(struct frame_builder *b, const struct php_layout *l, int again, int loop)
 {
 	const int put = frame_label(b);
 
@@ -61,31 +142,42 @@ static void put_special(struct frame_builder *b, const struct php_layout *l, int
 	emit(b);
 	frame_move(b, DATA, PREVIOUS);
 	frame_jump_if_zero(b, INFO, loop);
-	frame_yield(b, loop);
+	frame_yield(b, again);
 }
 
 int php_program(const struct php_layout *l, struct frame_program *out)
 {
 	struct frame_builder b;
-	int loop, other, no_function, end;
+	int again, loop, list, other, no_function, end;
 
 	frame_builder_init(&b);
+	again = frame_label(&b);
 	loop = frame_label(&b);
+	list = frame_label(&b);
 	other = frame_label(&b);
 	no_function = frame_label(&b);
 	end = frame_label(&b);
 	frame_load(&b, DATA, CURRENT, 0, 8 | LOAD_DIRECT);
+	frame_move(&b, TEXT, PHP_CONST_TEXT);
+	frame_move(&b, TEXT_END, PHP_CONST_TEXT_END);
+	frame_place(&b, again);
+	frame_jump_if_not_equal(&b, PROGRAM_REG_LOW, PROGRAM_REG_HIGH, loop);
+	leave_generated(&b, again);
 	frame_place(&b, loop);
 	frame_jump_if_zero(&b, DATA, end);
+	frame_jump_if_zero(&b, COMPILED, list);
+	load_call(&b);
+	frame_jump(&b, other);
+	frame_place(&b, list);
 	put_calls(&b, l, other, end);
 	frame_place(&b, other);
 	frame_jump_if_zero(&b, FUNC, no_function);
-	put_special(&b, l, loop);
+	put_special(&b, l, again, loop);
 	frame_place(&b, no_function);
 	frame_move(&b, DATA, PREVIOUS);
 	frame_and(&b, INFO, INFO, PHP_CALLED_BY_C);
 	frame_jump_if_zero(&b, INFO, loop);
-	frame_yield(&b, loop);
+	frame_yield(&b, again);
 	frame_place(&b, end);
 	frame_end(&b);
 	return frame_builder_finish(&b, out);

@@ -3,6 +3,9 @@
  * The frame program of PHP, by the version's offsets. Constants of a process:
  *
  *	0	address of the pointer to the innermost call
+ *	2, 3	of the loop: an instruction behind its prologue, and how far above its stack
+ *		pointer its return address is
+ *	4, 5	begin and end of the library's code
  *
  * The instruction of a frame is the distance of its operation from the function, modulo 2^32. In a
  * function that is written in C it means nothing.
@@ -12,7 +15,10 @@
 #include "src/runtimes/php_layout.h"
 #include "unwind/frame_program.h"
 
-enum { PHP_CONST_CURRENT };
+enum {
+	PHP_CONST_CURRENT,
+	PHP_CONST_BODY = 2, PHP_CONST_RETURN, PHP_CONST_TEXT, PHP_CONST_TEXT_END,
+};
 
 /* 0 or -EINVAL. */
 int php_program(const struct php_layout *l, struct frame_program *out);

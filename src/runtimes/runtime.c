@@ -182,6 +182,13 @@ static void php_constants(const struct runtime_image *image, uint64_t bias,
 			  struct unwind_runtime *rt)
 {
 	rt->consts[PHP_CONST_CURRENT] = image->state_vaddr + bias + image->php.layout.current;
+	if (!image->php.frame_bytes)
+		return;
+	rt->consts[PHP_CONST_BODY] = image->php.body_vaddr + bias;
+	rt->consts[PHP_CONST_RETURN] = image->php.frame_bytes - 8;
+	rt->consts[PHP_CONST_TEXT] = image->php.text_vaddr + bias;
+	rt->consts[PHP_CONST_TEXT_END] = rt->consts[PHP_CONST_TEXT] + image->php.text_bytes;
+	rt->flags = RUNTIME_OWNS_CODE | RUNTIME_HAS_LOOPS;
 }
 
 static int php_code_of(const struct runtime_image *image, uint64_t bias,

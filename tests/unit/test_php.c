@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include ARCH_HEADER
 #include "src/runtimes/php_program.h"
 #include "src/runtimes/runtime.h"
 #include "tests/unit/python_world.h"
@@ -288,6 +289,57 @@ static void long_names_are_cut(void **state)
 	assert_int_equal(strlen(f->c->name), RUNTIME_NAME_BYTES - 1);
 }
 
+#define TEXT (WORLD_BASE + 0xe000)
+#define C_STACK (WORLD_BASE + 0xc000)
+#define FRAME_BYTES 0xa0
+#define BODY (TEXT + 0x100)
+
+/* The walker is in generated code; the loop's stack pointer is so far above its own. */
+static void run_generated(struct fixture *f, uint64_t above)
+{
+	static struct unwind_runtimes all;
+	const uint8_t call = 0xe8;
+	uint64_t regs[ARCH_NR_REGS] = { 0 };
+	const struct frame_replay_input in = { .program = &f->program, .read = world_read, .ctx = &f->w, .loops = f->loops,
+					       .nr_loops = 1, .runtimes = &all, .regs = regs };
+
+	all.slots[0] = (struct unwind_runtime){ .flags = RUNTIME_IS_THERE | RUNTIME_OWNS_CODE | RUNTIME_HAS_LOOPS,
+						.consts = { CURRENT, 0, BODY, FRAME_BYTES - 8, TEXT, TEXT + 0x1000 },
+						.bytes = UINT64_MAX };
+	regs[ARCH_REG_PC] = 0x123000;
+	regs[ARCH_REG_SP] = C_STACK;
+	/* Another address of the library where the return address would be in the other case. */
+	world_u64(&f->w, C_STACK + 16 + FRAME_BYTES - 8, TEXT + 0x300);
+	world_u64(&f->w, C_STACK + above + FRAME_BYTES - 8, TEXT + 0x205);
+	world_put(&f->w, TEXT + 0x200, &call, 1);
+	frame_replay(&in, &f->out);
+}
+
+/* Compiled code runs in the loop's frame: the loop has the calls, and the innermost has no line. */
+static void frames_of_compiled_code(void **state)
+{
+	struct fixture *f = *state;
+
+	world_u64(&f->w, CURRENT, CALL(1));
+	for (unsigned above = 0; above <= 16; above += 16) {
+		run_generated(f, above);
+		assert_int_equal(f->out.pc, BODY);
+		assert_int_equal(f->out.sp, C_STACK + above);
+		assert_int_equal(f->out.loop_at[0], 0);
+		assert_int_equal(f->out.nr, 2);
+		assert_int_equal(f->out.words[0] >> UNWIND_RUNTIME_KIND_SHIFT & UNWIND_RUNTIME_KINDS,
+				 RUNTIME_FRAME_COMPILED);
+		assert_int_equal(read_frame(f, 0), 0);
+		assert_string_equal(f->c->name, "inner");
+		assert_int_equal(line_of(f, 0), -ENODATA);
+		world_u64(&f->w, C_STACK + above + FRAME_BYTES - 8, 0);
+	}
+	/* Other code: there is no return address behind a call. */
+	run_generated(f, 0x800);
+	assert_int_equal(f->out.pc, 0x123000);
+	assert_int_equal(line_of(f, 0), 12);
+}
+
 static void rows_are_sound(void **state)
 {
 	static const uint32_t known[] = { 0x0704, 0x0800, 0x0801, 0x0802, 0x0803, 0x0804 };
@@ -319,6 +371,7 @@ int main(void)
 		TEST(frames_are_named), TEST(calls_without_function_are_left_out),
 		TEST(other_functions_at_the_address_are_gone), TEST(what_is_no_string_is_no_name),
 		TEST(operations_that_a_function_has_not_are_refused), TEST(closures_of_8_4_tell_their_class),
+		TEST(long_names_are_cut), TEST(frames_of_compiled_code),
 		TEST(long_names_are_cut), cmocka_unit_test(rows_are_sound),
 	};
 
