@@ -372,7 +372,7 @@ int main(void)
 		TEST(other_functions_at_the_address_are_gone), TEST(what_is_no_string_is_no_name),
 		TEST(operations_that_a_function_has_not_are_refused), TEST(closures_of_8_4_tell_their_class),
 		TEST(long_names_are_cut), TEST(frames_of_compiled_code),
-		TEST(long_names_are_cut), cmocka_unit_test(rows_are_sound),
+		cmocka_unit_test(rows_are_sound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,6 +91,30 @@ static void map(uint32_t binary)
 	map_at(0x7000000000, binary, 2);
 }
 
+#define OTHER_BINARY (BINARY + 20)
+
+/* Generated code is V8's where both could have made it. */
+static void code_belongs_to_those_without_loops(void **state)
+{
+	struct runtime_image ruby = { .kind = RUNTIME_RUBY, .version = 0x03040000, .is_known = 1, .nr_loops = 1,
+				      .loops = { { 0x4000, 0x4100 } },
+				      .ruby = { .way = RUBY_WAY_OFFSET, .text_vaddr = 0x4000, .text_bytes = 0x1000 } };
+	struct runtime_image v8 = { .kind = RUNTIME_V8, .version = 0x0b030000, .is_known = 1, .nr_loops = 1,
+				    .loops = { { 0x6000, 0x7000 } } };
+
+	(void)state;
+	assert_int_equal(ruby_layout_of(0x0304, &ruby.ruby.layout), 0);
+	assert_true(process_runtimes_found(r, BINARY, &ruby));
+	map(BINARY);
+	process_runtimes_publish(r, p);
+	assert_int_equal(published.slots[0].flags, RUNTIME_IS_THERE | RUNTIME_OWNS_CODE | RUNTIME_HAS_LOOPS);
+	assert_true(process_runtimes_found(r, OTHER_BINARY, &v8));
+	map_at(0x7100000000, OTHER_BINARY, 3);
+	process_runtimes_publish(r, p);
+	assert_int_equal(published.slots[0].flags, RUNTIME_IS_THERE);
+	assert_int_equal(published.slots[1].flags, RUNTIME_IS_THERE | RUNTIME_OWNS_CODE);
+}
+
 static void is_published_with_its_constants(void **state)
 {
 	struct unwind_runtime rt;
@@ -294,6 +318,7 @@ static void a_jvm_that_is_not_known_is_left_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(code_belongs_to_those_without_loops),
 		TEST(is_published_with_its_constants),
 		TEST(processes_with_a_runtime_are_told), TEST(copies_are_the_same),
 		TEST(unknown_versions_have_no_program), TEST(a_shorter_way_stays),

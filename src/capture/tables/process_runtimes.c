@@ -390,6 +390,22 @@ void process_runtimes_attached(struct process_runtimes *r, const struct process 
 
 /* ---- */
 
+/*
+ * Generated code of an unknown address belongs to the first runtime that owns such code: one that
+ * has nothing else (V8 in a Ruby) must not lose it to a compiler that may not even be used.
+ */
+static void give_code_to_owners(struct unwind_runtimes *all)
+{
+	const uint32_t both = RUNTIME_OWNS_CODE | RUNTIME_HAS_LOOPS;
+	bool has_owner = false;
+
+	for (int i = 0; i < PROGRAM_SLOTS; i++)
+		has_owner |= (all->slots[i].flags & both) == RUNTIME_OWNS_CODE;
+	for (int i = 0; has_owner && i < PROGRAM_SLOTS; i++)
+		if (all->slots[i].flags & RUNTIME_HAS_LOOPS)
+			all->slots[i].flags &= ~both;
+}
+
 void process_runtimes_publish(struct process_runtimes *r, const struct process *p)
 {
 	struct unwind_runtimes value = { 0 };
@@ -412,6 +428,7 @@ void process_runtimes_publish(struct process_runtimes *r, const struct process *
 		add_loops(&value, &r->images[o->image]->image, o->bias);
 		nr++;
 	}
+	give_code_to_owners(&value);
 	if (nr)
 		bpf_map_update_elem(r->fds.runtimes, &p->tgid, &value, BPF_ANY);
 	else
