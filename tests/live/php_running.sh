@@ -3,7 +3,7 @@
 # timeout: 200
 # beside: live
 # PHP frames in samples and snapshots of a program whose stacks prove themselves: names, lines, and where native frames are between
-# (php_judge.py). All versions that are found.
+# (php_judge.py). All versions that are found, and with the JIT compiler (JIT_KINDS="function tracing").
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip "x86-64 only"
 judge() { timeout 100 python3 "$ROOT/tests/live/php_judge.py" "$@"; }
@@ -21,9 +21,9 @@ found=0
 while read -r version php; do
 	[ "$version" != missing: ] || { skip_part "PHP $php" "not on this machine"; continue; }
 	check "PHP $version: stacks are paths of the tree of calls ($php)" judge "$php" "${SECONDS_EACH:-1.5}"
-	for kind in function tracing; do
+	for kind in ${JIT_KINDS:-function}; do
 		jit=$(with_jit "$php" "$kind") || continue
-		check "PHP $version: the same with compiled code, opcache.jit=$kind" judge "$jit" "${SECONDS_EACH:-1.5}"
+		check "PHP $version: the same with compiled code, opcache.jit=$kind" judge "$jit" "${SECONDS_EACH:-2}"
 	done
 	[ $found = 1 ] || check "PHP $version: also while it sleeps" judge "$php" "${SECONDS_EACH:-2.5}" sleep
 	found=1
