@@ -152,7 +152,7 @@ static __always_inline int unwind_read_word(void *env, uint64_t addr, uint64_t *
 	if (e->g->no_reads)
 		return 1;
 	err = may_read(&probe, bpf_find_vma(e->task, addr, probe_vma, &probe, 0), knobs.faults);
-	/* Static variables of an interpreter lead to its threads, and it has static code objects. */
+	/* Static variables of an interpreter lead to its threads; it has static code objects. */
 	if (err && (err != UNWIND_NOT_READ || !is_local_file(&probe)))
 		return 1;
 	return bpf_copy_from_user_task(value, sizeof(*value), (void *)addr, e->task, 0) != 0;
