@@ -18,7 +18,7 @@ same() {
 	check "$what: exit status" equal "$RC" 0
 	# shellcheck disable=SC2086
 	csv same.pbz ${REPORT_OPTS:-} >report.csv
-	check "$what: the report's rows" "$LIVE/rows_match.py" live.csv report.csv $crowd
+	check "$what: the report's rows" python3 "$LIVE/rows_match.py" live.csv report.csv $crowd
 	check "$what: rows" at_least "$(grep -c . live.csv)" "${ROWS:-10}"
 }
 

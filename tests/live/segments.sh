@@ -82,7 +82,7 @@ NR=$(python3 "$LIVE/segments.py" rows.pbz rows)
 check "live rows: several parts: $NR" test "$NR" -ge 3
 csv rows.pbz >rows.csv
 "$PROBEE" report rows.pbz --csv >rows.csv 2>>err
-check "live rows are those of a report" "$LIVE/rows_match.py" live.csv rows.csv "$SLEEPERS"
+check "live rows are those of a report" python3 "$LIVE/rows_match.py" live.csv rows.csv "$SLEEPERS"
 check "live rows: none is a mistake of the recorder" equal "$(json rows.pbz 'd["ends"].get("bug", 0)')" 0
 
 # By the clock: a part in each span of 2 s that begins at an odd half second.
