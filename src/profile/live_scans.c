@@ -220,7 +220,8 @@ static bool waits_for_name(const struct live_scans *l, uint32_t frame)
 	const struct rec_frame *rec = definition_store_find_frame(l->tables, frame);
 	const struct table_symbol *sym = definition_store_find_symbol(l->tables, frame);
 
-	return rec && rec->kind == FRAME_USER && rec->binary && !(sym && sym->known);
+	return rec && (rec->kind == FRAME_USER || rec->flags & FRAME_RUNTIME) && rec->binary &&
+	       !(sym && sym->known);
 }
 
 static bool has_names(struct live_scans *l, const struct ended_scan *s)

@@ -5,12 +5,12 @@ rows_match.py LIVE REPORT [TGID...]: rows that were written while recording, aga
 
 They are the same bytes, but for frames of other programs that happen to run here: code made at run time has its name only
 at the end, and so has a frame whose name took longer than its part of the recording. What the rows written first call
-"[jit]" or an address of a file may be anything in the report. Rows of the processes TGID must be the same in any case.
+"[jit]", gone, or an address of a file may be anything in the report. Rows of the processes TGID must be the same in any case.
 """
 import re
 import sys
 
-UNNAMED = re.compile(r'\[jit\](?:\+0x[0-9a-f]+)?|\[[^];|]+\+0x[0-9a-f]+\](?:\+0x[0-9a-f]+)?')
+UNNAMED = re.compile(r'\[jit\](?:\+0x[0-9a-f]+)?|\[[^];|]+: gone\]|\[[^];|]+\+0x[0-9a-f]+\](?:\+0x[0-9a-f]+)?')
 
 
 def may_be(live, report):
