@@ -561,9 +561,8 @@ void recorder_close(struct recorder *r)
 {
 	if (!r)
 		return;
-	/* What is read last may tell of a runtime, and no table is to be built any more. */
-	if (r->runtimes)
-		process_runtimes_watch(r->runtimes, NULL, NULL);
+	/* What is read last may still make a file or a runtime known. */
+	binary_store_stop_tables(r->store);
 	worker_pool_free(r->pool);
 	worker_pool_free(r->name_pool);
 	worker_pool_free(r->code_pool);

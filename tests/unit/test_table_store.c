@@ -237,6 +237,23 @@ static void test_all_at_once(void **state)
 	binary_store_want_all(w->c.store, 99999);
 }
 
+/* When the recording ends nothing is begun any more, whoever asks. */
+static void test_none_at_the_end(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(binary_store_want_table(w->c.store, w->binary, 1));
+	assert_int_equal(binary_store_pending(w->c.store), 1);
+	binary_store_want_table(w->c.store, w->binary, 2);
+	binary_store_stop_tables(w->c.store);
+	binary_store_want_all(w->c.store, w->binary);
+	assert_int_not_equal(map_copy_of(w, "/usr/bin/python3", "python-late"), 0);
+	assert_int_equal(binary_store_pending(w->c.store), 1);
+	tables_are_built(&w->c);
+	assert_int_equal(binary_store_pending(w->c.store), 0);
+	assert_true(is_there(w, 1));
+}
+
 /* One of them is being built just then. */
 static void test_all_meanwhile(void **state)
 {
@@ -344,7 +361,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_only_what_is_wanted), T(test_hints_come_with_the_next_page),
-		T(test_all_pages), T(test_all_at_once), T(test_all_meanwhile),
+		T(test_all_pages), T(test_all_at_once), T(test_all_meanwhile), T(test_none_at_the_end),
 		T(test_a_runtime_is_built_as_a_whole), T(test_wanted_meanwhile), T(test_behind_the_end), T(test_thrown_out),
 		T(test_copies_have_the_same_pages), T(test_no_room),
 	};

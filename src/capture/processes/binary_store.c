@@ -84,6 +84,12 @@ int binary_store_new(const struct binary_store_deps *deps, struct binary_store *
 	return 0;
 }
 
+void binary_store_stop_tables(struct binary_store *st)
+{
+	if (st)
+		table_store_stop(st->tables);
+}
+
 void binary_store_free(struct binary_store *st)
 {
 	if (!st)

@@ -69,6 +69,7 @@ void binary_store_close_unused(struct binary_store *st, const struct processes *
 /* As the functions of table_store.h that are named like them. */
 bool binary_store_want_table(struct binary_store *st, uint32_t binary, uint32_t page);
 void binary_store_want_all(struct binary_store *st, uint32_t binary);
+void binary_store_stop_tables(struct binary_store *st);		/* NULL is fine */
 void binary_store_hint_table(struct binary_store *st, uint32_t binary, uint32_t page);
 bool binary_store_table_pending(const struct binary_store *st, uint32_t binary, uint32_t page);
 void binary_store_drop_table(struct binary_store *st, uint32_t binary);

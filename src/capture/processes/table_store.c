@@ -231,7 +231,7 @@ static void table_done(struct worker_job *job, bool cancelled)
 	if (t->fd >= 0)
 		close(t->fd);
 	free(t->pages);
-	if (again && !cancelled)
+	if (again && !cancelled && ts->deps.want_tables)
 		queue_table(ts, t->binary, PRIORITY_WANTED);
 	free(t);
 }
@@ -366,6 +366,11 @@ void table_store_drop(struct table_store *ts, uint32_t binary)
 	e->is_placed = false;
 	page_set_clear(&e->wanted);
 	page_set_clear(&e->built);
+}
+
+void table_store_stop(struct table_store *ts)
+{
+	ts->deps.want_tables = false;
 }
 
 /* ---- copies ---- */

@@ -7,6 +7,7 @@
  *	table_store_admit(ts, b, data, len)	b is known from now on
  *	table_store_want(ts, b, page)		a stack needs this page of its table now
  *	table_store_drop(ts, b)			its table was thrown out; it may be wanted again
+ *	table_store_stop(ts)			no table is begun any more; before the pool is freed
  *	table_store_free(ts)			after worker_wait()
  *
  * The problem. The table of a large file (librustc_driver.so, 150 MB) takes a fifth of a second and
@@ -65,6 +66,7 @@ struct table_store_stats {
 };
 
 int table_store_new(const struct table_store_deps *deps, struct table_store **sp);
+void table_store_stop(struct table_store *ts);
 void table_store_free(struct table_store *ts);		/* NULL is fine */
 
 /*
