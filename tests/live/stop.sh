@@ -9,6 +9,8 @@ ms_since() { echo $((($(date +%s%N) - $1) / 1000000)); }
 child_of() { pgrep -P "$1" -x "$2"; }
 has_bytes() { [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "${2:-300}" ]; }
 info_has() { "$PROBEE" info "$1" 2>&1 | grep -qE "$2"; }
+# The recorder may wait for interpreters before the first snapshot.
+has_rows() { has_bytes "$1" && [ -n "$("$PROBEE" report -q "$1" --csv 2>/dev/null | head -n 1)" ]; }
 finished() { ! info_has "$1" "not finished|not properly|incomplete"; }
 has_ended() { ! kill -0 "$recorder" || [ "$(sed 's/.*) //; s/ .*//' "/proc/$recorder/stat")" = Z ]; }
 # record ARG...: a recording in the background; sets recorder.
@@ -40,7 +42,7 @@ target=$PID
 
 # --- a reader that is stopped does not hang, but nobody waits for it
 record snapshot -a -F 10 -o reader.pbz
-check "stopped reader: records" until_true 10 has_bytes reader.pbz
+check "stopped reader: records" until_true 20 has_rows reader.pbz
 reader=$(child_of "$recorder" probee-reader)
 kill -STOP "$reader"
 STARTED+=("$reader")
@@ -52,7 +54,7 @@ check "stopped reader: it is said" grep -q "the last snapshot was cut short" err
 check "stopped reader: and is a loss" info_has reader.pbz "[1-9][0-9]* +walks-left-out"
 
 record snapshot -a -F 10 -o twice.pbz
-check "second signal: records" until_true 10 has_bytes twice.pbz
+check "second signal: records" until_true 20 has_rows twice.pbz
 sleep 0.5
 reader=$(child_of "$recorder" probee-reader)
 kill -STOP "$reader"
@@ -65,7 +67,7 @@ check "second signal: what there was is in it" at_least "$("$PROBEE" report -q t
 check "second signal: the reader goes with it" until_true 5 not kill -0 "$reader"
 
 record snapshot -a -F 10 -o two.pbz
-until_true 10 has_bytes two.pbz
+until_true 20 has_rows two.pbz
 reader=$(child_of "$recorder" probee-reader)
 kill -STOP "$reader"
 STARTED+=("$reader")
