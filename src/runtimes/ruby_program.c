@@ -45,6 +45,8 @@ enum {
 
 #define PUSHED (3 * 8)			/* by the prologue of compiled code */
 #define MOST_PUSHED (16 * 8)
+#define TWO_FRAMES_BITS 7
+#define YJIT_FRAME_REGISTER 13		/* r13: the innermost frame, by its own account */
 
 #define WORD (8 | LOAD_DIRECT)
 /* Environments lie on the VM stack, one near the other; frames are read by the other page. */
@@ -201,6 +203,22 @@ static void try_return(struct frame_builder *b, int found)
 }
 
 /*
+ * Generated code that calls or returns changes the stack of frames in steps: while the innermost
+ * one is not filled, or is gone already, a register has the one before it.
+ */
+static void pass_frame_in_the_making(struct frame_builder *b)
+{
+	const int passed = frame_label(b), settled = frame_label(b);
+
+	frame_register(b, TMP, YJIT_FRAME_REGISTER);
+	frame_jump_if_near(b, TMP, FRAME, TWO_FRAMES_BITS, passed);
+	frame_jump(b, settled);
+	frame_place(b, passed);
+	frame_move(b, FRAME, TMP);
+	frame_place(b, settled);
+}
+
+/*
  * In generated code: finds where it returns to, and begins. If that is not found, it is none of
  * Ruby's.
  */
@@ -220,6 +238,7 @@ static void begin_generated(struct frame_builder *b, int again, int begin)
 	frame_yield(b, again);
 	frame_place(b, found);
 	frame_add(b, CALLER_SP, CODE, 8);
+	pass_frame_in_the_making(b);
 	frame_jump(b, begin);
 }
 
@@ -283,8 +302,10 @@ static void walk(struct frame_builder *b, const struct ruby_image *r)
 	const int again = frame_label(b), loop = frame_label(b), generated = frame_label(b);
 
 	frame_place(b, again);
-	frame_jump_if_not_equal(b, PROGRAM_REG_LOW, PROGRAM_REG_HIGH, loop);
-	begin_generated(b, again, begin);
+	if (l->frame_jit) {
+		frame_jump_if_not_equal(b, PROGRAM_REG_LOW, PROGRAM_REG_HIGH, loop);
+		begin_generated(b, again, begin);
+	}
 	frame_place(b, loop);
 	begin_loop(b, r, again, begin);
 	frame_place(b, next);

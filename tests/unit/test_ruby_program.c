@@ -36,6 +36,7 @@ struct fixture {
 	struct frame_replay_input in;
 	struct frame_replay_result out;
 	unsigned nr;			/* of frames */
+	uint64_t frame_register;	/* run_generated() */
 	char text[4096];
 };
 
@@ -260,6 +261,7 @@ static const char *run_generated(struct fixture *f, uint64_t slot, const struct 
 						.bytes = UINT64_MAX };
 	regs[ARCH_REG_PC] = GENERATED;
 	regs[ARCH_REG_SP] = C_STACK;
+	regs[arch_dwarf_to_reg[13]] = f->frame_register;
 	world_u64(&f->w, slot, TEXT + 0x123);
 	f->in.runtimes = &all;
 	f->in.regs = regs;
@@ -288,6 +290,25 @@ static void frames_of_compiled_code(void **state)
 	assert_int_equal(f->out.sp, C_STACK + 32);
 	assert_int_equal(f->out.words[0] >> UNWIND_RUNTIME_KIND_SHIFT & UNWIND_RUNTIME_KINDS, RUNTIME_FRAME_COMPILED);
 	assert_int_equal(f->out.words[4] >> UNWIND_RUNTIME_KIND_SHIFT & UNWIND_RUNTIME_KINDS, RUNTIME_FRAME_INTERPRETED);
+}
+
+/* The code was interrupted while it made a frame: the register for it is one frame behind. */
+static void a_frame_in_the_making(void **state)
+{
+	struct fixture *f = *state;
+	const struct frame_loop loops[] = { { C_STACK + 0x40, C_STACK + 0x80 }, { C_STACK + 0x100, C_STACK + 0x180 } };
+	const uint32_t bytes = f->r.layout.frame_bytes;
+	uint64_t innermost;
+
+	push_usual(f);
+	innermost = STACK + STACK_BYTES - f->nr * bytes;
+	f->frame_register = innermost + bytes;
+	assert_string_equal(run_generated(f, C_STACK + 24, loops, 2), "b3 | c2 m1 b0");
+	/* It has something else, or is not behind. */
+	f->frame_register = innermost + 4 * bytes;
+	assert_string_equal(run_generated(f, C_STACK + 24, loops, 2), "m4 b3 | c2 m1 b0");
+	f->frame_register = innermost - bytes;
+	assert_string_equal(run_generated(f, C_STACK + 24, loops, 2), "m4 b3 | c2 m1 b0");
 }
 
 /* vm_exec_core() is the loop: it has frames of its own, unless it has called the code itself. */
@@ -343,6 +364,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(other_ways_to_the_context, setup, teardown),
 		cmocka_unit_test_setup_teardown(contexts_of_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(frames_of_compiled_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_frame_in_the_making, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_that_the_core_has_not_called, setup, teardown),
 		cmocka_unit_test_setup_teardown(where_compiled_code_returns_to, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_that_is_not_there, setup, teardown),
