@@ -262,7 +262,7 @@ static __always_inline void shadow_entry(const uint64_t *regs, uint32_t number,
 #pragma clang loop unroll(full)
 	for (int i = 0; i < ARCH_NR_REGS && i < SLOT_WORDS; i++)
 		s->regs[i] = regs[i];
-	new.begin = s->regs[ARCH_REG_PC] - p->before;
+	new.begin = regs[ARCH_REG_PC] - p->before;
 	new.id = shadow_id(number, p, s);
 	__sync_lock_test_and_set(&s->busy, 0);
 	put_shadow(f, key, &new);
