@@ -250,6 +250,9 @@ struct irqaction {
 struct thread_struct {
 	unsigned long sp;		/* x86 only */
 	unsigned long fsbase;		/* x86 only */
+	struct {
+		unsigned long tp_value;
+	} uw;				/* arm64 only */
 };
 
 struct task_struct {

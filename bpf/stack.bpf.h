@@ -200,18 +200,21 @@ __noinline uint64_t prologue_mask(uint64_t code, uint64_t next)
 
 /*
  * The kernel's copy is that of the last system call that set it, or of the last time that the task
- * was taken off its CPU. No rule asks for it on arm64.
+ * was taken off its CPU. On arm64 clone() is the only such call: the first thread of a program sets
+ * the register itself, so the copy is 0 from exec until that thread leaves its CPU for the first
+ * time. After that it is current, as libc never sets the register again.
  */
 static __always_inline int unwind_thread_pointer(void *env, uint64_t *value)
 {
-#if defined(__TARGET_ARCH_x86)
 	struct env *e = env;
 	struct task_struct *task = e->sleepable ? e->task : bpf_get_current_task_btf();
 
+#if defined(__TARGET_ARCH_x86)
 	*value = BPF_CORE_READ(task, thread.fsbase);
 	return 0;
 #else
-	return 1;
+	*value = BPF_CORE_READ(task, thread.uw.tp_value);
+	return !*value;
 #endif
 }
 

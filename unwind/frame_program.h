@@ -23,7 +23,8 @@
  * Registers. Before the first operation r0..r7 have the constants of the process (struct
  * unwind_runtime) and all others are 0, but for these; the last two are set again at each loop:
  *
- *	PROGRAM_REG_THREAD	thread pointer (x86-64: the base of FS)
+ *	PROGRAM_REG_THREAD	thread pointer (x86-64: the base of FS; arm64: TPIDR_EL0), or
+ *				PROGRAM_NO_THREAD where the kernel does not know it yet
  *	PROGRAM_REG_LOW		stack pointer of the loop's frame
  *	PROGRAM_REG_HIGH	its canonical frame address: an object on the C stack that
  *				the loop itself has made lies from LOW to HIGH - 1
@@ -87,6 +88,9 @@
 #define PROGRAM_HEAPS 4
 
 enum frame_reg { PROGRAM_REG_THREAD = 13, PROGRAM_REG_LOW = 14, PROGRAM_REG_HIGH = 15 };
+
+/* Near no address: a state that has no thread yet, and so 0 in its place, must not fit. */
+#define PROGRAM_NO_THREAD UINT64_MAX
 
 /*
  * Operations on d and s (numbers of registers), n and imm. Comparisons are without sign. A jump

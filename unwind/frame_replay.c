@@ -20,7 +20,7 @@ static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 static int unwind_thread_pointer(void *env, uint64_t *value)
 {
 	*value = ((const struct frame_replay_input *)env)->thread_pointer;
-	return 0;
+	return !*value;
 }
 
 static int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)

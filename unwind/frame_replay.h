@@ -21,7 +21,7 @@ struct frame_loop {
 struct frame_replay_input {
 	const struct frame_program *program;
 	uint64_t consts[PROGRAM_CONSTS];
-	uint64_t thread_pointer;
+	uint64_t thread_pointer;	/* 0: the kernel does not know it */
 	/* Copies len octets at addr; 0 unless they are unreadable. */
 	int (*read)(void *ctx, uint64_t addr, void *buf, size_t len);
 	void *ctx;

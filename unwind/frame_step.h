@@ -170,8 +170,9 @@ UNWIND_INLINE void frame_start(void *env, struct unwinder *w)
 	w->run.turns++;
 	w->run.here = owns_code ? HERE_NATIVE : HERE_ASK;
 	w->run.state = w->run.was;
-	if (!w->run.is_only && FRAME_SELECT(env, w, owns_code))
-		unwind_thread_pointer(env, &w->run.r[PROGRAM_REG_THREAD]);
+	if (!w->run.is_only && FRAME_SELECT(env, w, owns_code) &&
+	    unwind_thread_pointer(env, &w->run.r[PROGRAM_REG_THREAD]))
+		w->run.r[PROGRAM_REG_THREAD] = PROGRAM_NO_THREAD;
 	if (w->run.state != RUN_WAITS || !frame_is_asked(w->run.flags, owns_code))
 		return;
 	w->run.r[PROGRAM_REG_LOW] = owns_code ? w->sp : w->run.low;

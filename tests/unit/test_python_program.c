@@ -269,6 +269,38 @@ static void the_list_of_threads_is_searched(void **state)
 	}
 }
 
+/* On arm64 the kernel may not know the pointer yet; a state that has no thread so far must not fit then. */
+static void an_unknown_thread_has_no_state(void **state)
+{
+	struct fixture *f = *state;
+
+	make_3_11(f);
+	world_u64(&f->w, STATE(0) + f->l.thread_id, 0);
+	world_u64(&f->w, HEAD, INTERPRETER(0));
+	world_u64(&f->w, INTERPRETER(0) + f->l.threads_head, STATE(0));
+	f->in.consts[PYTHON_CONST_SLOT] = 0;
+	f->in.thread_pointer = 0;
+	assert_string_equal(run(f, 2), "failed 4");
+}
+
+/* On arm64 pthread_self() lies below the thread's pointer. */
+static void the_thread_may_begin_below_its_pointer(void **state)
+{
+	struct fixture *f = *state;
+	static const struct { uint64_t below; const char *frames; } cases[] = {
+		{ 0x740, "0 1 | 2" }, { 0xfff, "0 1 | 2" }, { 0x1000, "failed 4" }, { -(uint64_t)8, "failed 4" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		make_3_11(f);
+		world_u64(&f->w, STATE(0) + f->l.thread_id, THREAD - cases[i].below);
+		world_u64(&f->w, HEAD, INTERPRETER(0));
+		world_u64(&f->w, INTERPRETER(0) + f->l.threads_head, STATE(0));
+		f->in.consts[PYTHON_CONST_SLOT] = 0;
+		assert_string_equal(run(f, 2), cases[i].frames);
+	}
+}
+
 static void circles_and_holes_end(void **state)
 {
 	struct fixture *f = *state;
@@ -294,6 +326,7 @@ int main(void)
 		TEST(in_3_11_the_outermost_is_in_static_memory),
 		TEST(in_3_11_stale_frames_do_not_count), TEST(since_3_12_by_the_shim),
 		TEST(in_3_12_stale_frames_do_not_count), TEST(the_list_of_threads_is_searched),
+		TEST(an_unknown_thread_has_no_state), TEST(the_thread_may_begin_below_its_pointer),
 		TEST(circles_and_holes_end),
 	};
 
