@@ -38,6 +38,7 @@ static const volatile uint8_t arch_dwarf_to_signal[32] = {
 #define ARCH_UCONTEXT_FLAGS 0
 #define ARCH_UCONTEXT_ANY 0
 /* A frame record does not tell where its frame ends. */
+#define ARCH_FP_TELLS_CFA 0
 #define ARCH_FP_CHAIN_MEETS_SIGNALS 0
 #define ARCH_SIGNAL_FP 30
 #define ARCH_SIGNAL_SP 32

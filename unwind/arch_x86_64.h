@@ -33,7 +33,11 @@ static const volatile uint8_t arch_dwarf_to_signal[16] = {
 #define ARCH_SIGNAL_CONTEXT 40	/* uc_mcontext from the stack pointer at the trampoline */
 #define ARCH_UCONTEXT_FLAGS 7	/* UC_FP_XSTATE, UC_SIGCONTEXT_SS, UC_STRICT_RESTORE_SS */
 #define ARCH_UCONTEXT_ANY 1	/* old processors have no UC_FP_XSTATE */
-/* Behind a handler's frame record the stack pointer is at the ucontext. */
+/*
+ * A frame record is the last that a frame has, below the return address, so it tells the CFA, and
+ * behind that of a handler the stack pointer is at the ucontext.
+ */
+#define ARCH_FP_TELLS_CFA 1
 #define ARCH_FP_CHAIN_MEETS_SIGNALS 1
 #define ARCH_SIGNAL_FP 10	/* words of uc_mcontext */
 #define ARCH_SIGNAL_SP 15

@@ -338,8 +338,8 @@ UNWIND_INLINE int unwind_guess_fp(void *env, struct unwinder *w, uint64_t *frame
 	w->guess = GUESS_NOTHING;
 	w->guess_end = w->mode & UNWIND_BY_TABLES ? unwind_step_fp(env, w, code, 1)
 						  : unwind_step_fp(env, w, code, 0);
-	if (!w->guess_end && !(w->mode & UNWIND_BY_TABLES) && w->run.state < RUN_OVER &&
-	    FRAME_IS_LOOP(env, w, frames, pc))
+	if (ARCH_FP_TELLS_CFA && !w->guess_end && !(w->mode & UNWIND_BY_TABLES) &&
+	    w->run.state < RUN_OVER && FRAME_IS_LOOP(env, w, frames, pc))
 		frame_begin(w, low, pc);
 	if (!w->guess_end)
 		return 0;

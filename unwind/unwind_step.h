@@ -450,6 +450,16 @@ UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct u
 	return 0;
 }
 
+/*
+ * Whether the stack pointer that was just found can be told from its neighbours: where a step by a
+ * frame pointer does not find the CFA, that of all frames behind it is not known. A frame program
+ * would take its frames for those of another loop then.
+ */
+UNWIND_INLINE int unwind_cfa_is_known(const struct unwinder *w)
+{
+	return ARCH_FP_TELLS_CFA || (w->mode & UNWIND_BY_TABLES && !w->saw_guess);
+}
+
 #define UNWIND_AUTO_BITS (UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS)
 
 /*
@@ -532,7 +542,7 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 	if (kind == CFA_UNSUPPORTED)
 		return unwind_without_table(w, UNWIND_BAD_RULE);
 	code = unwind_step_rule(env, w, r, kind);
-	if (r->ra & RULE_RUNTIME && !code)
+	if (r->ra & RULE_RUNTIME && !code && unwind_cfa_is_known(w))
 		frame_begin(w, low, pc);
 	return code;
 }
