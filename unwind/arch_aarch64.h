@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 #define ARCH_NR_REGS 34		/* x0-x30, sp, pc, pstate */
-#define ARCH_HAS_THREAD_POINTER 0	/* the kernel's side does not know it */
+#define ARCH_ELF_MACHINE 183	/* EM_AARCH64 */
+/* pthread_self() is below the thread pointer, by the size of what libc keeps of a thread. */
+#define ARCH_SELF_IS_THREAD_POINTER 0
 #define ARCH_REG_FP 29
 #define ARCH_REG_SP 31
 #define ARCH_REG_PC 32

@@ -16,7 +16,8 @@
 #define ARCH_REG_CS 17
 #define ARCH_REG_SP 19		/* rsp */
 
-#define ARCH_HAS_THREAD_POINTER 1	/* the kernel's side knows it */
+#define ARCH_ELF_MACHINE 62	/* EM_X86_64 */
+#define ARCH_SELF_IS_THREAD_POINTER 1	/* pthread_self() */
 #define ARCH_CS_COMPAT 0x23	/* 32-bit code segment */
 
 /* DWARF number -> word of struct pt_regs. */

@@ -10,8 +10,9 @@
  * for the GIL, so the key is taken: of several common places the highest, because thread-local
  * variables are below the pointer.
  *
- * Limits: only where pthread_self() is the thread's pointer (x86-64), and only keys whose values
- * are within the thread's own block (the first 32 in glibc; musl keeps a pointer there).
+ * Limits: only where pthread_self() is the thread's pointer (ARCH_SELF_IS_THREAD_POINTER: x86-64;
+ * elsewhere programs search the list of threads), and only keys whose values are within the
+ * thread's own block (the first 32 in glibc; musl keeps a pointer there).
  */
 #pragma once
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/runtimes/runtime.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,8 @@
 #include "src/runtimes/v8_names.h"
 #include "src/runtimes/v8_program.h"
 
+#include ARCH_HEADER
+
 static bool python_is_sound(const struct runtime_image *image)
 {
 	return python_layout_is_sound(&image->python);
@@ -55,8 +58,10 @@ static int python_shorten(const struct runtime_image *image, uint64_t bias,
 			  const struct target_memory *m, struct unwind_runtime *rt)
 {
 	int32_t slot;
-	int err = python_slot_find(&image->python, m, interpreters_head(image, bias), &slot);
+	int err = -ENOENT;
 
+	if (ARCH_SELF_IS_THREAD_POINTER)
+		err = python_slot_find(&image->python, m, interpreters_head(image, bias), &slot);
 	if (!err)
 		rt->consts[PYTHON_CONST_SLOT] = (uint64_t)(int64_t)slot;
 	return err;
@@ -294,7 +299,8 @@ static const struct runtime_kind_row {
 	int (*waits)(const struct runtime_image *image, uint64_t bias,
 		     const struct target_memory *m, struct runtime_wait_hints *hints,
 		     struct runtime_wait *waits, size_t nr);		/* NULL: not known */
-	const char *versions;	/* that are known, for people; each is tested */
+	const char *versions;	/* that are known on x86-64, for people; each is tested */
+	const char *versions_arm64;	/* the same on arm64; NULL: none is known there */
 	bool (*has_one_each)(const struct runtime_image *image);	/* NULL: no */
 } kinds[RUNTIME_KINDS] = {
 	[RUNTIME_CPYTHON] = {
@@ -303,6 +309,7 @@ static const struct runtime_kind_row {
 		.program = python_program_of, .constants = python_constants,
 		.shorten = python_shorten, .code_read = python_code_of,
 		.code_line = python_code_line, .versions = "3.8 to 3.14",
+		.versions_arm64 = "3.11",
 		.has_one_each = python_has_one_each,
 	},
 	[RUNTIME_HOTSPOT] = {
@@ -351,6 +358,9 @@ int runtime_find(struct elf_image *img, int fd, const void *data, struct runtime
 		memset(out, 0, sizeof(*out));
 		err = kinds[i].find ? kinds[i].find(img, fd, data, out) : -ENOENT;
 	}
+	/* Offsets and rules of other machines would make wrong frames. */
+	if (!err && img->machine != EM_X86_64 && !kinds[out->kind].versions_arm64)
+		out->is_known = 0;
 	return err;
 }
 
@@ -402,15 +412,19 @@ bool runtime_has_one_each(const struct runtime_image *image)
 	return kinds[image->kind].has_one_each && kinds[image->kind].has_one_each(image);
 }
 
-void runtime_known(char text[RUNTIME_KNOWN_BYTES])
+void runtime_known(uint16_t machine, char text[RUNTIME_KNOWN_BYTES])
 {
 	size_t len = 0;
 
 	*text = 0;
-	for (int i = RUNTIME_NONE + 1; i < RUNTIME_KINDS; i++)
-		if (kinds[i].versions && len < RUNTIME_KNOWN_BYTES)
+	for (int i = RUNTIME_NONE + 1; i < RUNTIME_KINDS; i++) {
+		const char *versions = machine == EM_X86_64 ? kinds[i].versions
+							    : kinds[i].versions_arm64;
+
+		if (versions && len < RUNTIME_KNOWN_BYTES)
 			len += (size_t)snprintf(text + len, RUNTIME_KNOWN_BYTES - len, "%s%s %s",
-						len ? ", " : "", kinds[i].name, kinds[i].versions);
+						len ? ", " : "", kinds[i].name, versions);
+	}
 }
 
 int runtime_program(const struct runtime_image *image, struct frame_program *out)

@@ -90,7 +90,8 @@ struct runtime_image {
 /*
  * Looks for a runtime in an ELF file. img was opened with fd, or with the bytes at data (then fd is
  * -1). Prints nothing. 0; -ENOENT: there is none; or another -errno: the file is damaged, or no
- * memory. A version that is not known is found, too, with is_known 0.
+ * memory. A version that is not known, or not on the machine that the file is for, is found, too,
+ * with is_known 0.
  */
 int runtime_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out);
 
@@ -113,9 +114,12 @@ void runtime_title(const struct runtime_image *image, char title[RUNTIME_TITLE_B
 /* Whether each loop has one frame, and nothing tells which. */
 bool runtime_has_one_each(const struct runtime_image *image);
 
-/* "python 3.8 to 3.14, ruby ...": which versions of which runtimes are known. */
+/*
+ * "python 3.8 to 3.14, ruby ...": which versions of which runtimes are known on a machine
+ * (EM_X86_64 or EM_AARCH64).
+ */
 #define RUNTIME_KNOWN_BYTES 200
-void runtime_known(char text[RUNTIME_KNOWN_BYTES]);
+void runtime_known(uint16_t machine, char text[RUNTIME_KNOWN_BYTES]);
 
 /* 0; -ENOTSUP: is_known is 0. */
 int runtime_program(const struct runtime_image *image, struct frame_program *out);

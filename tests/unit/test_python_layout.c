@@ -3,6 +3,7 @@
  * Offsets in CPython's structs. That they are right for real interpreters, tests/oracle/python_codes.sh and python_stacks.sh find
  * out; here: which versions there are, and what an interpreter may say of itself.
  */
+#include <elf.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,8 +63,11 @@ static void what_is_said_to_be_known_is(void **state)
 	char text[RUNTIME_KNOWN_BYTES];
 
 	(void)state;
-	runtime_known(text);
+	runtime_known(EM_X86_64, text);
 	assert_non_null(strstr(text, "python 3.8 to 3.14"));
+	assert_non_null(strstr(text, ", ruby "));
+	runtime_known(EM_AARCH64, text);
+	assert_string_equal(text, "python 3.11");
 }
 
 static void what_cannot_be_is_refused(void **state)

@@ -12,8 +12,6 @@
 #include "src/model/process.h"
 #include "unwind/frame_program.h"
 
-#include ARCH_HEADER
-
 #define NO_PROGRAM UINT32_MAX
 
 struct known_image {
@@ -98,8 +96,7 @@ static void load_program(struct process_runtimes *r, struct known_image *k)
 	uint32_t number = r->nr_programs;
 
 	k->program = NO_PROGRAM;
-	/* Without the thread pointer each stack would have a mark. */
-	if (!ARCH_HAS_THREAD_POINTER || r->fds.programs < 0 || runtime_program(&k->image, &program))
+	if (r->fds.programs < 0 || runtime_program(&k->image, &program))
 		return;
 	if (number >= PROGRAM_MAX_NR ||
 	    bpf_map_update_elem(r->fds.programs, &number, &program, BPF_ANY))

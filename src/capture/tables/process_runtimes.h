@@ -20,7 +20,7 @@
  * A process may have several (a Python that has loaded Perl). Each has a slot, which frames tell
  * (UNWIND_RUNTIME_SLOT_SHIFT); it is not given to another one as long as the process lives.
  *
- * Limits: x86-64. A process has PROGRAM_SLOTS runtimes, and a recording PROGRAM_MAX_NR different
+ * Limits: a process has PROGRAM_SLOTS runtimes, and a recording PROGRAM_MAX_NR different
  * programs. Others have no frames of their own, and a line says so.
  */
 #pragma once
