@@ -14,7 +14,8 @@ vm_kernel aarch64 6.1
 SYSROOT=$CACHE/arm64-root
 vm_packages aarch64 "$SYSROOT" libc6 libc6-dev linux-libc-dev libcrypt1 libgcc-s1 libbpf1 libbpf-dev libelf1 libelf-dev \
 	libdw1 libdw-dev zlib1g zlib1g-dev libzstd1 libzstd-dev libpcre2-8-0 libpcre2-dev libseccomp2 libseccomp-dev libiberty-dev liblzma5 liblzma-dev libbz2-1.0 busybox-static \
-	util-linux libcap-ng0 libcap-ng-dev libncursesw6 libncurses6 libtinfo6 libncurses-dev libmicrohttpd-dev libcurl4-openssl-dev libprotobuf-c1 libprotobuf-c-dev || exit 1
+	util-linux libcap-ng0 libcap-ng-dev libncursesw6 libncurses6 libtinfo6 libncurses-dev libmicrohttpd-dev libcurl4-openssl-dev libprotobuf-c1 libprotobuf-c-dev \
+	python3.11-minimal libpython3.11-minimal libexpat1 || exit 1
 built=$CACHE/arm64
 env -u MAKEFLAGS -u MFLAGS make -s -C "$ROOT" -j2 OUT="$built" ARCH=aarch64 CROSS_COMPILE=$cross SYSROOT="$SYSROOT" all >"$T/make" 2>&1 || {
 	sed 's/^/# /' "$T/make"
@@ -33,6 +34,9 @@ vm_add "$SYSROOT/bin/busybox"
 vm_add "$SYSROOT/usr/bin/setpriv"
 vm_add "$built/probee"
 vm_add "$T/load_programs"
+vm_add "$SYSROOT/usr/bin/python3.11"
+vm_add "$ROOT/tests/workloads/python_path.py"
+cp -r "$SYSROOT/usr/lib/python3.11" "$T/root/usr/lib/"
 vm_boot aarch64 2
 judge_all
 done_testing

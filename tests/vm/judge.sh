@@ -198,6 +198,22 @@ times_of() {
 		if (!n++) first = s; printf "%.3f %s\n", s - first, t[1] }'
 }
 
+# python_paths NAME [--none]
+python_paths() {
+	PROBEE=$PROBEE python3 -S "$VM/python_paths.py" "$1.pbz" "$ROOT/tests/workloads/python_path.py" /bin/python_path.py "${@:2}"
+}
+
+# Only where the RAM disk has a Python. By frame pointers, which do not tell there how far a frame goes, none are better than wrong ones.
+judge_interpreter() {
+	[ -e python-sample.rc ] || return
+	for name in python-sample python-snapshot; do
+		ran $name
+		check "$name: the path of calls, with file and line" python_paths $name
+	done
+	ran python-fp
+	check "python-fp: no Python frames" python_paths python-fp --none
+}
+
 # What depends on seconds cannot be judged where emulated CPUs stand still for seconds (watch_steal()).
 check_in_time() {
 	local what=$1 steal
@@ -292,6 +308,7 @@ judge_all() {
 	judge_sample sample-fp ""
 	judge_probes
 	judge_whole_machine
+	judge_interpreter
 	skipped inside || judge_inside
 	skipped two_chains || judge_two_chains "$cpus"
 	skipped changes || judge_changes
