@@ -31,6 +31,19 @@
 #define reads_before() ({ uint64_t here; __sync_lock_test_and_set(&here, 0); })
 #endif
 
+/*
+ * The context of probes. The verifier knows an argument of a global function for it by the name of
+ * its type, which is another one on arm64.
+ */
+#if defined(__TARGET_ARCH_x86)
+#define PROBE_CONTEXT struct pt_regs
+#else
+struct user_pt_regs {
+	uint64_t words[34];
+};
+#define PROBE_CONTEXT struct user_pt_regs
+#endif
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct rq {

@@ -463,7 +463,7 @@ int on_uprobe(struct pt_regs *ctx)
 	p.event = cookie & ~(PROBE_SHADOW_ENTRY | PROBE_SHADOW_RETURN);
 	p.place = cookie >> 32;
 	if (knobs.shadow && cookie & (PROBE_SHADOW_ENTRY | PROBE_SHADOW_RETURN)) {
-		shadow_probe(ctx, cookie);
+		shadow_probe((PROBE_CONTEXT *)ctx, cookie);
 		if (!p.event)
 			return 0;
 	}

@@ -284,7 +284,7 @@ static __always_inline void shadow_return(struct shadow_frame *f)
  * for the verifier: the stack of an event is verified behind it once, and not once for each way
  * out of it.
  */
-__noinline int shadow_probe(struct pt_regs *ctx, uint64_t cookie)
+__noinline int shadow_probe(PROBE_CONTEXT *ctx, uint64_t cookie)
 {
 	const uint64_t *regs = (const uint64_t *)ctx;
 	struct task_struct *task = bpf_get_current_task_btf();
