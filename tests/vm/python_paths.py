@@ -5,7 +5,7 @@
   of it, all frames have the line that the next one is called in, and between c and spin, and nowhere else, are native frames;
   in the other thread, `thread` calls nap in each stack.
 
-With --none no stack may have a Python frame at all. Prints what was seen; exit 1 if it is anything else."""
+A stack may say that frames could not be read, but at most one in twenty does. With --none no stack may have a Python frame at all. Prints what was seen; exit 1 if it is anything else."""
 import json
 import os
 import re
@@ -14,6 +14,7 @@ import sys
 
 PATH = ["<module>", "a", "a", "a", "a", "b", "c", "spin"]
 SLEEPER = ["thread", "nap"]
+MARK = "[frames that could not be read]"
 MIN_DEEP = 20           # different stacks in a row (the report puts equal ones together) of the main thread that reach spin
 MIN_SLEEPING = 1
 
@@ -74,12 +75,15 @@ def why_wrong(frames, file, calls, spin):
 
 def main(trace, source, file, *options):
     calls, spin = lines_of(source)
-    seen = {"deep": 0, "sleeping": 0, "outer part": 0, "without": 0}
+    seen = {"deep": 0, "sleeping": 0, "outer part": 0, "without": 0, "marked": 0}
     wrong = []
     for frames in stacks(trace):
         names = [re.sub(r":\d+$", "", f["name"]) for f in frames if is_python(f)]
         if not names:
             seen["without"] += 1
+            continue
+        if not options and any(f["name"] == MARK for f in frames):
+            seen["marked"] += 1
             continue
         why = "a Python frame" if options else why_wrong(frames, file, calls, spin)
         if why:
@@ -89,7 +93,8 @@ def main(trace, source, file, *options):
     for why, frames in wrong[:2]:
         print("%s: %s" % (why, ", ".join(frames)))
     few = seen["without"] < MIN_DEEP if options else seen["deep"] < MIN_DEEP or \
-        ("snapshot" in trace and seen["sleeping"] < MIN_SLEEPING) or seen["without"] * 50 > sum(seen.values())
+        ("snapshot" in trace and seen["sleeping"] < MIN_SLEEPING) or seen["without"] * 50 > sum(seen.values()) or \
+        seen["marked"] * 20 > sum(seen.values())
     return 1 if wrong or few else 0
 
 
