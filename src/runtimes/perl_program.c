@@ -35,6 +35,7 @@ enum {
 };
 
 #define WORD (8 | LOAD_DIRECT)
+#define GUESS (WORD | LOAD_MAY_FAIL)	/* of an object that may be none */
 /* struct pthread of glibc, x86-64: .specific_1stblock, whose entries are a number and the data. */
 #define KEYS_OFFSET 0x310
 #define KEYS_NR 32
@@ -117,13 +118,21 @@ static void next_context(struct frame_builder *b, const struct labels *to)
 
 static void put_sub(struct frame_builder *b, const struct labels *to, int boundary)
 {
-	const int known = frame_label(b);
+	const int known = frame_label(b), is_sub = frame_label(b);
 
-	/* Words that lie alone: their pages would take that of contexts. */
+	/*
+	 * Words that lie alone: their pages would take that of contexts. A context has its type
+	 * before its sub. Where what was there before is no sub any more, no statement of the new
+	 * one has begun, and it is passed over.
+	 */
 	frame_place(b, to->sub);
 	frame_recall(b, COOKIE, CV, known);
-	frame_load(b, COOKIE, CV, PERL_SV_ANY, WORD);
-	frame_load(b, ROOT, COOKIE, PERL_CV_ROOT, WORD);
+	frame_load(b, COOKIE, CV, PERL_SV_ANY, GUESS);
+	frame_load(b, ROOT, COOKIE, PERL_CV_ROOT, GUESS);
+	frame_jump_if_not_zero(b, ROOT, is_sub);
+	frame_jump_if_equal(b, OLD_COP, COP, to->context);
+	frame_fail(b, RUNTIME_FAILED_READ);
+	frame_place(b, is_sub);
 	frame_plus(b, COOKIE, ROOT);
 	frame_place(b, known);
 	frame_load(b, LINE, COP, PERL_COP_LINE, 4 | LOAD_DIRECT);

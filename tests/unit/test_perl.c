@@ -301,6 +301,15 @@ static void threads_without_interpreter_have_no_frames(void **state)
 	assert_string_equal(run(f, 1), "failed");
 }
 
+/* The innermost context has its type, and in the place of its sub is something else. */
+static void a_call_in_the_making_has_no_frame(void **state)
+{
+	struct fixture *f = *state;
+
+	put_cx(f, 0, 4, PERL_CX_SUB, 7, 0x100000, 1);
+	assert_string_equal(run(f, 1), "My::Pkg::one:7 {main}:1");
+}
+
 static void other_code_at_the_address_is_gone(void **state)
 {
 	struct fixture *f = *state;
@@ -364,7 +373,8 @@ int main(void)
 		TEST(subs_have_the_lines_that_they_are_at), TEST(a_sub_that_c_has_called_ends_its_loop),
 		TEST(blocks_of_sort_are_frames), TEST(evals_of_strings_and_files_are_frames),
 		TEST(loops_of_docatch_have_no_frames_of_their_own), TEST(evals_of_c_are_no_loops),
-		TEST(threads_without_interpreter_have_no_frames), TEST(other_code_at_the_address_is_gone),
+		TEST(threads_without_interpreter_have_no_frames), TEST(a_call_in_the_making_has_no_frame),
+		TEST(other_code_at_the_address_is_gone),
 		TEST(subs_without_a_glob_have_names), TEST(unreadable_is_an_error),
 	};
 
