@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <cmocka.h>
 
+#include "src/base/clock.h"
 #include "src/base/patience.h"
 #include "src/capture/session/runtime_names.h"
 #include "src/capture/tables/process_runtimes.h"
@@ -276,6 +277,24 @@ static void an_object_that_is_there_again_has_its_name(void **state)
 	assert_int_equal(stats.named, 1);
 }
 
+/* Rows that are shown while recording wait for an answer, so it comes before the recording ends; once. */
+static void an_object_that_stays_gone_is_told(void **state)
+{
+	uint64_t begin = now_ns();
+
+	(void)state;
+	put_code(1, "other", 5);
+	ask(11, RUNTIME_FRAME_INTERPRETED, 1, COOKIE(1) + 0x80, FIRST);
+	while (!w.nr && now_ns() < begin + 20 * NSEC_PER_SEC) {
+		usleep(20000);
+		assert_int_equal(runtime_names_collect(w.n, on_symbol, NULL, NULL), 0);
+	}
+	assert_true(now_ns() >= begin + NSEC_PER_SEC);
+	assert_int_equal(answer_of(11)->status, SYMBOL_GONE);
+	collect();
+	assert_int_equal(w.nr, 1);
+}
+
 /* At one address, one after the other: two objects, two places in the trace. */
 static void another_object_is_not_mistaken(void **state)
 {
@@ -312,7 +331,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(names_and_lines_come), TEST(kinds_are_told),
 		TEST(an_object_that_is_gone_has_no_name),
-		TEST(an_object_that_is_there_again_has_its_name),
+		TEST(an_object_that_is_there_again_has_its_name), TEST(an_object_that_stays_gone_is_told),
 		TEST(another_object_is_not_mistaken),
 		TEST(a_slot_without_a_runtime_has_no_frames),
 	};

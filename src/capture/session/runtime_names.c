@@ -29,6 +29,9 @@
  */
 #define MAX_TRIES 200
 #define TRY_AGAIN_NS NSEC_PER_MSEC
+/* Frames of one that stays gone are told so: rows that are shown meanwhile wait for them. */
+#define GONE_AFTER_NS NSEC_PER_SEC
+#define LOOK_NS (NSEC_PER_SEC / 2)
 
 /* A frame that waits for its name. */
 struct waiting {
@@ -52,7 +55,7 @@ struct code {
 	struct waiting *waiting;
 	size_t nr_waiting, cap_waiting;
 	struct code *next;		/* of those whose frames can be answered */
-	uint64_t tried_ns;
+	uint64_t tried_ns, waits_since_ns;
 	unsigned tries;
 	bool is_pending, is_read, is_listed;
 };
@@ -76,6 +79,7 @@ struct runtime_names {
 	size_t nr_pending;		/* jobs */
 	uint64_t last_serial;		/* of the process whose object came last */
 	uint32_t last_slot;
+	uint64_t next_look_ns;		/* for frames of objects that stay gone */
 	struct runtime_names_stats stats;
 };
 
@@ -341,6 +345,8 @@ int runtime_names_request(struct runtime_names *n, const struct process *p, uint
 	if (!w)
 		return -ENOMEM;
 	*w = (struct waiting){ cookie, (uint32_t)words[1], kind_of(words) };
+	if (c->nr_waiting == 1)
+		c->waits_since_ns = now_ns();
 	list(c);
 	return c->tries ? 0 : ask(n, c);
 }
@@ -450,26 +456,49 @@ static int give_and_wait(struct runtime_names *n, symbol_fn fn, void *ctx, struc
 	return err;
 }
 
-/* What those get that still wait: their objects were gone, or were not read in time. */
-static int answer_waiting(struct runtime_names *n, symbol_fn fn, void *ctx, bool with_late)
+static bool stays_gone(const struct code *c)
+{
+	return c->tries && !c->is_pending && is_gone(c);
+}
+
+/* Frames that have waited since then, or longer, for objects that are gone. */
+static int answer_gone(struct runtime_names *n, symbol_fn fn, void *ctx, uint64_t since_ns)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < n->nr_codes && !err; i++) {
 		struct code *c = n->codes[i];
-		bool gone = c->tries && !c->is_pending && is_gone(c);
 
-		if (c->nr_waiting && (gone || with_late))
-			err = answer_all(n, c, gone ? c->err : -ETIMEDOUT, fn, ctx);
+		if (c->nr_waiting && stays_gone(c) && c->waits_since_ns <= since_ns)
+			err = answer_all(n, c, c->err, fn, ctx);
 	}
+	return err;
+}
+
+/* Frames whose objects were not read in time. */
+static int answer_late(struct runtime_names *n, symbol_fn fn, void *ctx)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n->nr_codes && !err; i++)
+		if (n->codes[i]->nr_waiting)
+			err = answer_all(n, n->codes[i], -ETIMEDOUT, fn, ctx);
 	return err;
 }
 
 int runtime_names_collect(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait)
 {
 	int err = give_and_wait(n, fn, ctx, wait);
+	uint64_t now = now_ns();
 
-	return err || !wait ? err : answer_waiting(n, fn, ctx, true);
+	if (!err && wait)
+		err = answer_gone(n, fn, ctx, UINT64_MAX);
+	if (!err && wait)
+		return answer_late(n, fn, ctx);
+	if (err || now < n->next_look_ns)
+		return err;
+	n->next_look_ns = now + LOOK_NS;
+	return answer_gone(n, fn, ctx, now - GONE_AFTER_NS);
 }
 
 int runtime_names_settle(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait)
@@ -477,7 +506,7 @@ int runtime_names_settle(struct runtime_names *n, symbol_fn fn, void *ctx, struc
 	int err = give_and_wait(n, fn, ctx, wait);
 
 	if (!err)
-		err = answer_waiting(n, fn, ctx, false);
+		err = answer_gone(n, fn, ctx, UINT64_MAX);
 	for (size_t i = 0; i < n->nr_codes; i++)
 		n->codes[i]->nr_waiting = 0;
 	return err;

@@ -13,7 +13,7 @@
  * its address and its cookie; a frame with another cookie is of another object, and has a place of
  * its own. So a name is never that of an object which came later, as far as the cookie tells:
  * runtime_code_read() compares it. An object that was gone by then is read again when it is met
- * again; its frames have no name until then.
+ * again within a second; its frames have no name until then, or are told that it is gone.
  *
  *	runtime_names_new(&deps, &n)
  *	runtime_names_frame(n, p, words, &f)		the frame's place in the trace
