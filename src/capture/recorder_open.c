@@ -258,7 +258,7 @@ static bool tables_at_once(const struct recorder_options *o)
 	       (o->unwind != UNWIND_FP && o->programs & CAPTURE_SNAPSHOT);
 }
 
-static int open_tracker(struct recorder *r)
+static int open_store(struct recorder *r)
 {
 	struct binary_store_deps store = {
 		.binaries = &r->binaries,
@@ -275,14 +275,6 @@ static int open_tracker(struct recorder *r)
 		.on_same = on_same,
 		.ctx = r,
 	};
-	struct process_tracker_deps tracker = {
-		.processes = &r->processes, .binaries = &r->binaries,
-		.wanted = recorder_has_filter(&r->opts) ? is_wanted : NULL, .ctx = r,
-		.begin_thread = recorder_give_up_rights,
-		/* between two scans no event is urgent */
-		.patient = r->opts.programs == CAPTURE_SNAPSHOT,
-		.on_code = r->opts.user_only ? NULL : recorder_kernel_code,
-	};
 	int err = binaries_init(&r->binaries);
 
 	if (!err)
@@ -291,13 +283,26 @@ static int open_tracker(struct recorder *r)
 		err = binary_store_new(&store, &r->store);
 	if (!err)
 		process_runtimes_watch(r->runtimes, want_all_tables, r);
+	return err;
+}
+
+static int open_tracker(struct recorder *r)
+{
+	struct process_tracker_deps tracker = {
+		.processes = &r->processes, .binaries = &r->binaries,
+		.wanted = recorder_has_filter(&r->opts) ? is_wanted : NULL, .ctx = r,
+		.begin_thread = recorder_give_up_rights,
+		/* between two scans no event is urgent */
+		.patient = r->opts.programs == CAPTURE_SNAPSHOT,
+		.on_code = r->opts.user_only ? NULL : recorder_kernel_code,
+	};
+	int err = open_store(r);
+
 	if (!err && r->opts.cmdlines)
 		err = cmdlines_new(recorder_give_up_rights, &r->cmdlines);
 	tracker.store = r->store;
 	tracker.cmdlines = r->cmdlines;
-	if (!err)
-		err = process_tracker_new(&tracker, &r->tracker);
-	return err;
+	return err ? err : process_tracker_new(&tracker, &r->tracker);
 }
 
 /* Looks at the processes that the user has named. What is wrong with one is said later. */

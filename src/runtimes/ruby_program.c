@@ -293,23 +293,12 @@ static void load_frame(struct frame_builder *b, const struct ruby_layout *l)
 	frame_place(b, known);
 }
 
-static void walk(struct frame_builder *b, const struct ruby_image *r)
+/* The frame that was read, if it has code. */
+static void put_frame(struct frame_builder *b)
 {
-	const struct ruby_layout *l = &r->layout;
-	const int next = frame_label(b), method = frame_label(b), in_c = frame_label(b);
-	const int begin = frame_label(b), other = frame_label(b), emitted = frame_label(b);
-	const int passed = frame_label(b), called_by_c = frame_label(b), yields = frame_label(b);
-	const int again = frame_label(b), loop = frame_label(b), generated = frame_label(b);
+	const int method = frame_label(b), in_c = frame_label(b), other = frame_label(b);
+	const int emitted = frame_label(b);
 
-	frame_place(b, again);
-	if (l->frame_jit) {
-		frame_jump_if_not_equal(b, PROGRAM_REG_LOW, PROGRAM_REG_HIGH, loop);
-		begin_generated(b, again, begin);
-	}
-	frame_place(b, loop);
-	begin_loop(b, r, again, begin);
-	frame_place(b, next);
-	load_frame(b, l);
 	frame_load(b, FLAGS, EP, 0, ENVIRONMENT_WORD);
 	frame_load(b, CODE, EP, RUBY_ENVIRONMENT_ENTRY, ENVIRONMENT_WORD);
 	frame_jump_if_masked(b, FLAGS, RUBY_FRAME_MAGIC, RUBY_MAGIC_METHOD, method);
@@ -322,14 +311,13 @@ static void walk(struct frame_builder *b, const struct ruby_image *r)
 	frame_place(b, method);
 	emit_method(b, other);
 	frame_place(b, emitted);
-	frame_jump_if_masked(b, FLAGS, RUBY_FRAME_FINISH, RUBY_FRAME_FINISH, called_by_c);
-	frame_place(b, passed);
-	frame_advance(b, FRAME, (int32_t)l->frame_bytes, END, next);
-	frame_end(b);
-	frame_place(b, begin);
-	frame_jump_if_less(b, FRAME, END, next);
-	frame_end(b);
-	frame_place(b, called_by_c);
+}
+
+/* Behind a frame that C has called, in a loop or in generated code. */
+static void leave(struct frame_builder *b, const struct ruby_layout *l, int again, int passed)
+{
+	const int yields = frame_label(b), generated = frame_label(b);
+
 	frame_jump_if_equal(b, PROGRAM_REG_LOW, PROGRAM_REG_HIGH, generated);
 	finish(b, passed, yields);
 	frame_place(b, yields);
@@ -338,6 +326,33 @@ static void walk(struct frame_builder *b, const struct ruby_image *r)
 	frame_place(b, generated);
 	frame_add(b, FRAME, FRAME, (int32_t)l->frame_bytes);
 	end_generated(b, again);
+}
+
+static void walk(struct frame_builder *b, const struct ruby_image *r)
+{
+	const struct ruby_layout *l = &r->layout;
+	const int again = frame_label(b), loop = frame_label(b), begin = frame_label(b);
+	const int next = frame_label(b), passed = frame_label(b), called_by_c = frame_label(b);
+
+	frame_place(b, again);
+	if (l->frame_jit) {
+		frame_jump_if_not_equal(b, PROGRAM_REG_LOW, PROGRAM_REG_HIGH, loop);
+		begin_generated(b, again, begin);
+	}
+	frame_place(b, loop);
+	begin_loop(b, r, again, begin);
+	frame_place(b, next);
+	load_frame(b, l);
+	put_frame(b);
+	frame_jump_if_masked(b, FLAGS, RUBY_FRAME_FINISH, RUBY_FRAME_FINISH, called_by_c);
+	frame_place(b, passed);
+	frame_advance(b, FRAME, (int32_t)l->frame_bytes, END, next);
+	frame_end(b);
+	frame_place(b, begin);
+	frame_jump_if_less(b, FRAME, END, next);
+	frame_end(b);
+	frame_place(b, called_by_c);
+	leave(b, l, again, passed);
 }
 
 int ruby_program(const struct ruby_image *r, struct frame_program *out)

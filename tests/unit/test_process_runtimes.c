@@ -143,7 +143,7 @@ static void count(void *ctx, const struct process *told)
 	++*(int *)ctx;
 }
 
-/* Whoever has tables built is told which processes have runtimes. */
+/* A process that has mapped a runtime is told when it is published, and no other one. */
 static void processes_with_a_runtime_are_told(void **state)
 {
 	int nr = 0;

@@ -237,7 +237,7 @@ static void test_all_at_once(void **state)
 	binary_store_want_all(w->c.store, 99999);
 }
 
-/* When the recording ends nothing is begun any more, whoever asks. */
+/* After table_store_stop() no table is begun: not by a request, and not for a new file. */
 static void test_none_at_the_end(void **state)
 {
 	struct world *w = *state;

@@ -41,7 +41,7 @@ struct process_runtimes {
 	uint32_t nr_programs;
 	struct per_process own;		/* of struct own_runtimes */
 	bool has_told;			/* of processes that have too many */
-	void (*on_process)(void *ctx, const struct process *p);	/* NULL: nobody is told */
+	void (*on_process)(void *ctx, const struct process *p);	/* NULL: not wanted */
 	void *ctx;
 };
 

@@ -4,7 +4,7 @@
  * binary that has one, and for each process the number of its program and its constants.
  *
  *	process_runtimes_new(&fds, &r)
- *	process_runtimes_watch(r, fn, ctx)	if somebody is to be told of processes
+ *	process_runtimes_watch(r, fn, ctx)	fn learns of each process with a runtime
  *	process_runtimes_found(r, binary, &image)	once per binary that is a runtime
  *	process_runtimes_same(r, binary, other)		binary is a copy of other
  *	process_runtimes_publish(r, p)		after each change of p's mappings, and of the
