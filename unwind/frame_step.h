@@ -175,11 +175,7 @@ UNWIND_INLINE void frame_start(void *env, struct unwinder *w)
 		w->run.r[PROGRAM_REG_THREAD] = PROGRAM_NO_THREAD;
 	if (w->run.state != RUN_WAITS || !frame_is_asked(w->run.flags, owns_code))
 		return;
-	w->run.r[PROGRAM_REG_LOW] = owns_code ? w->sp : w->run.low;
-	w->run.r[PROGRAM_REG_HIGH] = w->sp;
-	w->run.nr_at_loop = w->nr;
-	w->run.stepped = 0;
-	w->run.state = RUN_ON;
+	frame_go_on(w, owns_code ? w->sp : w->run.low);
 }
 
 /* The program is left, which says how the walker goes on from generated code. */
