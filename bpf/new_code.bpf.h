@@ -15,35 +15,50 @@
 
 uint32_t codes_met[CODE_PLACES] = {};
 
+#define CODE_WORDS 8			/* of a stack in one turn, since a turn costs more than they */
+
 struct code_loop {
 	struct gather *g;
-	uint32_t is_second;		/* the word is the second one of a frame */
+	uint32_t is_second;		/* the next word is the second one of a frame */
 	uint32_t is_new;
 };
 
-static long look_at_code(uint32_t i, struct code_loop *l)
+/* Whether the code of a frame was not met lately. It is from now on. */
+static __always_inline bool meet_code(struct gather *g, uint64_t word, uint64_t second)
 {
-	struct gather *g = l->g;
-	uint64_t word, hash;
+	/* All but the instruction, and the process. */
+	uint64_t hash = (word ^ (second >> 32 << 25)) * 0x9fb21c651e98df25ull;
 	uint32_t place, tag;
 
-	if (i >= WIRE_DUMP_FRAMES - 1)
-		return 1;
-	word = g->frames[i];
-	if (l->is_second || !(word & UNWIND_RUNTIME)) {
-		l->is_second = 0;
-		return 0;
-	}
-	l->is_second = 1;
-	/* All but the instruction, and the process. */
-	hash = (word ^ (g->frames[i + 1] >> 32 << 25)) * 0x9fb21c651e98df25ull;
 	hash = (hash ^ hash >> 29 ^ g->head.tgid) * 0x87c37b91114253d5ull;
 	place = hash >> (64 - CODE_PLACE_BITS);
 	tag = (uint32_t)(hash >> 8) | 1;
 	if (place >= CODE_PLACES || codes_met[place] == tag)
-		return 0;
+		return false;
 	codes_met[place] = tag;
-	l->is_new = 1;
+	return true;
+}
+
+static long look_at_code(uint32_t i, struct code_loop *l)
+{
+	uint32_t is_second = l->is_second, is_new = 0;
+	struct gather *g = l->g;
+
+	for (uint32_t k = 0; k < CODE_WORDS; k++) {
+		uint64_t at = (uint64_t)i * CODE_WORDS + k;
+
+		/* The compiler is to test the number itself, and no pointer that goes with it. */
+		asm volatile("" : "+r"(at));
+		if (at >= WIRE_DUMP_FRAMES - 1 || at >= g->head.nr_user)
+			break;
+		/* The verifier is to follow one path here, and not one for each sort of word. */
+		asm volatile("" : "+r"(is_second), "+r"(is_new));
+		is_second = !is_second && g->frames[at] & UNWIND_RUNTIME;
+		if (is_second)
+			is_new |= meet_code(g, g->frames[at], g->frames[at + 1]);
+	}
+	l->is_second = is_second;
+	l->is_new |= is_new;
 	return 0;
 }
 
@@ -53,6 +68,6 @@ static __always_inline bool has_new_code(struct gather *g)
 
 	if (!knobs.runtimes || !g->unwinder.run.turns)
 		return false;
-	bpf_loop(g->head.nr_user, look_at_code, &l, 0);
+	bpf_loop((g->head.nr_user + CODE_WORDS - 1) / CODE_WORDS, look_at_code, &l, 0);
 	return l.is_new;
 }
