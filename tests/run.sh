@@ -22,8 +22,8 @@
 # "# needs: quiet" among its first ten lines: it runs alone, after the others. Tests of browsers, consumers, receivers and tools, and
 # those that say "# light: yes", mostly wait for something: one of them runs besides the others (not with LANES=1). All other tests
 # must not rely on being alone, and no test may end processes by their name.
-# A test of the kinds live, vm, browser, consumers, push, oracle, unit and cli (with sanitizers, too) that fails beside others is run once
-# more, alone, after all others. If it passes then, it counts as passed, and its line says so; the figure of such tests is in the line before the last.
+# A test of the kinds live, vm, browser, consumers, push, oracle, unit, cli and san (unless a sanitizer has found something) that fails
+# beside others is run once more, alone, after all others. If it passes then, it counts as passed, and its line says so; the figure of such tests is in the line before the last.
 # RETRIES (10) limits their number, RETRY_UNTIL (1500) the seconds in which one may begin; RETRIES=0: none.
 # A test of the kind cli that says "# san: no" mostly waits, and is not run with sanitizers.
 # With BUILD=1 the programs for san, fuzz and live are built while the first tests run.
@@ -282,7 +282,7 @@ may_repeat() {
 	case ${kinds[$1]}:$2 in
 	*:0 | *:77) return 1 ;;
 	live:* | vm:* | browser:* | consumers:* | push:* | oracle:* | cli:* | unit:*) ;;
-	san:*) [[ ${names[$1]} == san/cli/* ]] || return 1 ;;	# slow helpers may not be waited for
+	san:*) ! grep -qE 'Sanitizer|runtime error:' "$work/$1/log" || return 1 ;;
 	*) return 1 ;;
 	esac
 	[ -z "${second[$1]:-}" ] && [ ${#second[@]} -lt "$RETRIES" ] && [ $SECONDS -lt "$RETRY_UNTIL" ]

@@ -24,7 +24,7 @@ LOOP = "_PyEval_EvalFrameDefault"
 
 def is_python(frame):
     f = frame.get("file", "")
-    return f.endswith(".py") or f.startswith("<")
+    return f.endswith(".py") or f.startswith("<") or f == "__init__"     # what 3.13 on calls __init__ through
 
 
 def stacks(trace, *options):

@@ -112,6 +112,7 @@ static void be_jvm(const struct world *w, const char *answer, uid_t uid)
 	char path[64];
 	struct stat st;
 
+	remove_names(getpid());		/* a JVM that had its number and was killed has left them */
 	if (uid && (setresgid(uid, uid, uid) || setresuid(uid, uid, uid)))
 		_exit(1);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
