@@ -15,7 +15,8 @@
 
 uint32_t codes_met[CODE_PLACES] = {};
 
-#define CODE_WORDS 8			/* of a stack in one turn, since a turn costs more than they */
+/* Words of a stack that are looked at in one turn, since a turn costs more than they do. */
+#define CODE_WORDS 8
 
 struct code_loop {
 	struct gather *g;

@@ -169,6 +169,18 @@ static bool save_or_load_fp(struct code_state *s, const struct x86_insn *in)
 	return true;
 }
 
+/*
+ * Whether a value is put where the return address is. Builtins of V8 copy it down and put an
+ * argument into its place. The caller is no longer where the CFA says then.
+ */
+static bool overwrites_return(const struct code_state *s, const struct x86_insn *in)
+{
+	int64_t d;
+
+	return in->map == X86_ONE_BYTE && (in->op == 0x89 || in->op == 0xc7) && in->rex & 8 &&
+	       distance_of(s, in, &d) && d == WORD;
+}
+
 static bool step_mov(struct code_state *s, const struct x86_insn *in)
 {
 	unsigned to = in->op == 0x89 ? in->rm : in->reg, from = in->op == 0x89 ? in->reg : in->rm;
@@ -324,6 +336,10 @@ void code_state_step(struct code_state *s, const struct x86_insn *in)
 		return;
 	if (in->is_vex) {
 		lose_written(s, in);
+		return;
+	}
+	if (overwrites_return(s, in)) {
+		*s = code_state_nothing();
 		return;
 	}
 	if (in->flow == X86_CALL && !in->imm) {

@@ -400,6 +400,25 @@ static void test_retpoline(void **state)
 	assert_sp(f, 24, 16, 0);
 }
 
+/* push %rcx; mov %r10, 8(%rsp); jmp g; g: push %rbp; ret: an argument is where the return address was. */
+static void test_return_address_overwritten(void **state)
+{
+	struct fixture *f = *state;
+
+	BUILD(f, 0x51, 0x4c, 0x89, 0x54, 0x24, 0x10, NOP, JMP(0), PUSH_RBP, RET);
+	assert_sp(f, 6, 16, 0);
+	assert_sp(f, 10, 24, 24);
+	f->rows.nr = 0;
+	BUILD(f, 0x51, 0x4c, 0x89, 0x54, 0x24, 0x08, NOP, JMP(0), PUSH_RBP, RET);
+	assert_sp(f, 1, 16, 0);
+	assert_none(f, 6);
+	assert_none(f, 9);
+	assert_none(f, 10);
+	f->rows.nr = 0;
+	BUILD(f, 0x51, 0x48, 0xc7, 0x44, 0x24, 0x08, 1, 0, 0, 0, NOP, RET);
+	assert_none(f, 10);
+}
+
 /* ret; zeros up to 16; f: push %rbx; ...; ret; zeros up to 32; the caller of f. An odd number of zeros comes first. */
 static void test_filled_up_with_zeros(void **state)
 {
@@ -588,7 +607,8 @@ int main(void)
 		TEST(test_both_ways_agree), TEST(test_ways_disagree), TEST(test_behind_the_end),
 		TEST(test_return_address_in_register), TEST(test_stack_probes), TEST(test_clone),
 		TEST(test_no_root_when_saved), TEST(test_entry_point), TEST(test_entry_of_a_library),
-		TEST(test_exit_behind_stop), TEST(test_retpoline), TEST(test_filled_up_with_zeros),
+		TEST(test_exit_behind_stop), TEST(test_retpoline), TEST(test_return_address_overwritten),
+		TEST(test_filled_up_with_zeros),
 		TEST(test_address_in_constant), TEST(test_noreturn_callee), TEST(test_frame_behind_call), TEST(test_unwanted), TEST(test_noreturn_slot),
 		TEST(test_address_in_constant), TEST(test_noreturn_callee), TEST(test_unaligned_frame_behind_call), TEST(test_unwanted), TEST(test_noreturn_slot),
 		TEST(test_called_function), TEST(test_cold_part), TEST(test_switch), TEST(test_switch_without_table),
