@@ -206,27 +206,37 @@ static void check_fp(const struct writer *w, int label)
 	frame_jump_if_not_zero(w->b, T, label);
 }
 
-/*
- * The method of the frame at FP to CODE, its ConstMethod to U, and HOTSPOT_METHOD_COOKIE to ID. Of
- * classes that came with the JVM the number may not be in memory: they stay, and need none.
- */
-static void load_method(const struct writer *w)
+/* Adds the number of the class's name to ID; U: a method of it. */
+static void load_class_number(const struct writer *w, uint32_t number)
 {
-	const struct hotspot_layout *l = w->l;
-	const uint32_t number = hotspot_symbol_number(l);
 	const int word = 8 | LOAD_DIRECT | LOAD_MAY_FAIL;
 
-	frame_load(w->b, CODE, FP, METHOD, STACK_WORD);
-	frame_load(w->b, U, CODE, (int32_t)l->method_const, 8 | LOAD_DIRECT);
-	frame_shift_right(w->b, ID, U, 3);
-	if (!has(number))
-		return;
-	frame_load(w->b, T, U, (int32_t)l->const_constants, word);
-	frame_load(w->b, T, T, (int32_t)l->pool_holder, word);
-	frame_load(w->b, T, T, (int32_t)l->klass_name, word);
+	frame_load(w->b, T, U, (int32_t)w->l->const_constants, word);
+	frame_load(w->b, T, T, (int32_t)w->l->pool_holder, word);
+	frame_load(w->b, T, T, (int32_t)w->l->klass_name, word);
 	frame_load(w->b, T, T, (int32_t)number, 2 | LOAD_DIRECT | LOAD_MAY_FAIL);
 	frame_shift_left(w->b, T, T, 16);
 	frame_plus(w->b, ID, T);
+}
+
+/*
+ * The method of the frame at FP to CODE, its ConstMethod to U, and HOTSPOT_METHOD_COOKIE to ID. Of
+ * classes that came with the JVM the number may not be in memory: they stay, and need none. The
+ * four reads that lead to the number are spared where this stack has shown the method before.
+ */
+static void load_method(const struct writer *w)
+{
+	const uint32_t number = hotspot_symbol_number(w->l);
+	const int known = frame_label(w->b);
+
+	frame_load(w->b, CODE, FP, METHOD, STACK_WORD);
+	frame_load(w->b, U, CODE, (int32_t)w->l->method_const, 8 | LOAD_DIRECT);
+	if (has(number))
+		frame_recall(w->b, ID, CODE, known);
+	frame_shift_right(w->b, ID, U, 3);
+	if (has(number))
+		load_class_number(w, number);
+	frame_place(w->b, known);
 }
 
 /* The interpreter was interrupted in a frame. */
@@ -245,7 +255,7 @@ static void write_interpreting(const struct writer *w)
 	frame_jump_if_zero(b, T, emit);
 	frame_set(b, BCP, 0);		/* a native method has none */
 	frame_place(b, emit);
-	frame_emit(b, CODE, BCP, ID, 0, RUNTIME_FRAME_INTERPRETED);
+	frame_emit(b, CODE, BCP, ID, EMIT_REMEMBER, RUNTIME_FRAME_INTERPRETED);
 	frame_load(b, SP, FP, SENDER_SP, STACK_WORD);
 	frame_load(b, PC, FP, 8, STACK_WORD);
 	frame_load(b, FP, FP, 0, STACK_WORD);
@@ -274,7 +284,7 @@ static void write_interpreter(const struct writer *w)
 	frame_jump_if_zero(b, T, emit);
 	frame_set(b, EXACT, 0);		/* a native method has none */
 	frame_place(b, emit);
-	frame_emit(b, CODE, EXACT, ID, 0, RUNTIME_FRAME_INTERPRETED);
+	frame_emit(b, CODE, EXACT, ID, EMIT_REMEMBER, RUNTIME_FRAME_INTERPRETED);
 	frame_step_to(b, PC, w->loop);
 	frame_place(b, interpreting);
 	write_interpreting(w);
