@@ -445,12 +445,20 @@ static void ask_to_end(struct flight_keeper *k)
 	tell(k, FLIGHT_END, k->ending_ns, "");
 }
 
+static bool ended_by_sigterm(int status)
+{
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+}
+
 static void look_at_recorder(struct flight_keeper *k, uint64_t now)
 {
 	/* Where nothing is to be written, it need not end in good order. */
 	const uint64_t gentle = k->pending.is_on ? GENTLE_NS : 0;
 
 	if (waitpid(k->recorder, &k->status, WNOHANG) == k->recorder) {
+		/* One that is nearly at its end no longer waits for signals. */
+		if (k->asked_by_signal && ended_by_sigterm(k->status))
+			k->status = 0;
 		k->recorder = 0;
 		return;
 	}

@@ -65,6 +65,14 @@ check "probe: there is one snapshot" equal "$(json probe.pbz 'd["snapshots"]["co
 check "probe: which has every thread" equal "$(rows_near probe.pbz "$SLEEPERS")" 21
 check "probe: and nothing counts as left out" equal "$(json probe.pbz 'd["lost"]["by_cause"].get("walks-left-out", 0)')" 0
 
+# --- a USDT probe
+flight usdt sample --flight 5s --flight-after 0 --trigger-count 1 --trigger "probe:usdt:$WORKLOADS/usdt:fixture:plain" -o usdt.pbz
+sleep 1
+"$WORKLOADS/usdt" calls 1 >/dev/null
+ended usdt
+check "USDT: exit status, by itself" equal "$RC" 0
+whole USDT usdt.pbz "probe:usdt:$WORKLOADS/usdt:fixture:plain"
+
 # --- a thread in D
 flight disk record --flight 3s --flight-after 0 --trigger-count 1 --trigger 'd-state>1s' -o disk.pbz
 sleep 1
