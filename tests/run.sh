@@ -224,8 +224,9 @@ judge_fuzz() {
 # show_first_run JOB: what failed when it ran beside others. The words are others than those of a failure that counts.
 show_first_run() {
 	echo "    (it failed beside other tests and passed alone)"
-	awk '/^not ok/ { on = !/# *[sS][kK][iI][pP]/ } /^ok/ { on = 0 } on' "$work/$1/first" | head -n 20 |
-		sed 's/^not ok/failed/; s/^/    first run: /'
+	awk '/^not ok/ { on = !/# *[sS][kK][iI][pP]/ } /^ok/ { on = 0 } on' "$work/$1/first" | head -n 20 >"$work/parts"
+	[ -s "$work/parts" ] || tail -n 5 "$work/$1/first" >"$work/parts"	# it has no parts, or it died
+	sed 's/^not ok/failed/; s/^/    first run: /' "$work/parts"
 	passed_alone+=("${names[$1]}")
 }
 
