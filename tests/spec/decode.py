@@ -82,6 +82,8 @@ class Names:
             known = self.seg.binary.get(frame['binary'])
             by_kind = {KERNEL: b'[kernel]', BPF: b'[bpf]', JIT: b'[jit]'}
             return by_kind.get(frame['kind'], b'[anon]' if known else b'[unknown]')
+        if frame['flags'] & 16:         # section 4.9: an address would mean nothing
+            return b'[%s%s]' % (file, b': gone' if symbol and symbol[0] == 5 else b'')
         offset = symbol[1] if symbol and not symbol[2] and symbol[1] <= frame['addr'] else 0
         return b'[%s+0x%x]' % (file, frame['addr'] - offset)
 
