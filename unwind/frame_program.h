@@ -76,7 +76,7 @@
 
 #include <stdint.h>
 
-#define PROGRAM_MAX_OPS 128
+#define PROGRAM_MAX_OPS 256
 #define PROGRAM_REGS 16
 #define PROGRAM_CONSTS 8
 #define PROGRAM_TURN_OPS 4

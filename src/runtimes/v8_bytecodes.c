@@ -6,12 +6,25 @@
 
 #include "src/runtimes/v8_strings.h"
 
+/* Those behind InterpreterData, if it is that: see v8_program.c. */
+static uint64_t behind_data(const struct target_memory *m, const struct v8_layout *l, uint64_t data)
+{
+	uint64_t behind;
+	uint32_t type;
+
+	if ((data & 3) != V8_TAG || v8_type_of(m, data, &type) || type == l->type_bytecode ||
+	    target_read_u64(m, data - V8_TAG + V8_INTERPRETER_BYTECODE, &behind) ||
+	    (behind & 3) != V8_TAG || v8_type_of(m, behind, &type) || type != l->type_bytecode)
+		return data;
+	return behind;
+}
+
 int v8_bytecodes_find(const struct target_memory *m, const struct v8_layout *l, uint64_t data,
 		      uint64_t *bytecodes, struct v8_code *baseline)
 {
 	int err = (data & 3) == V8_TAG ? v8_code_read_object(m, l, data, baseline) : -ENOENT;
 
-	*bytecodes = err ? data : baseline->data;
+	*bytecodes = behind_data(m, l, err ? data : baseline->data);
 	return err == -ESTALE ? -ENOENT : err;
 }
 

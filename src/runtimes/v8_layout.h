@@ -19,6 +19,7 @@ enum {
 	V8_STRING_DATA = 16,
 	V8_ARRAY_LENGTH = 8,		/* a small integer: in the upper half of its word */
 	V8_ARRAY_DATA = 16,
+	V8_INTERPRETER_BYTECODE = 8,	/* InterpreterData; next: the copy of the builtin */
 	V8_SCRIPT_SOURCE = 8, V8_SCRIPT_NAME = 16, V8_SCRIPT_LINE_OFFSET = 24,
 	V8_SCRIPT_LINE_ENDS = 56, V8_SCRIPT_ID = 64,
 	V8_FRAME_BYTECODE = -32,	/* from the frame pointer: the function's bytecodes */
@@ -27,6 +28,7 @@ enum {
 };
 
 #define V8_KIND_MASK 15
+#define V8_KIND_BUILTIN 2
 #define V8_MAX_BYTECODES 256
 
 /* Numbers, without holes: struct v8_layout is sent between processes. */

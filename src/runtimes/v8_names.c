@@ -219,6 +219,18 @@ static int tell_chain(struct naming *n, const struct v8_inlined *in, int nr, uin
 	return err;
 }
 
+/* Code that is known by its kind alone. */
+static int tell_kind(struct naming *n, const char *name, uint8_t tier, struct runtime_code *c)
+{
+	const struct told told = { .tier = tier };
+
+	c->name = strdup(name);
+	if (!c->name)
+		return -ENOMEM;
+	bb_bytes(&n->told, &told, sizeof(told));
+	return finish(n, c);
+}
+
 /* pc: the interrupted instruction, or a return address. */
 static int tell_code(struct naming *n, uint64_t pc, bool is_interrupted, uint32_t cookie,
 		     struct runtime_code *c)
@@ -232,6 +244,9 @@ static int tell_code(struct naming *n, uint64_t pc, bool is_interrupted, uint32_
 	err = v8_code_find(n->m, n->l, pc, &code);
 	if (err)
 		return err;
+	/* Of this builtin alone there are copies (v8_program.c). */
+	if (code.kind == V8_KIND_BUILTIN)
+		return tell_kind(n, "InterpreterEntryTrampoline", TIER_BUILTIN, c);
 	/* Of baseline code nothing tells the function. */
 	if (code.kind <= n->l->kind_baseline || code.kind > n->l->kind_baseline + 2)
 		return -ESTALE;
@@ -242,16 +257,12 @@ static int tell_code(struct naming *n, uint64_t pc, bool is_interrupted, uint32_
 /* Names of WebAssembly are in its module, which is not looked for. */
 static int tell_marked(struct naming *n, uint32_t marker, struct runtime_code *c)
 {
-	const struct told told = { .tier = TIER_OPTIMIZED };
 	const bool is_regexp = n->l->regexp_marker && marker == n->l->regexp_marker;
 
 	if (!is_regexp && marker != V8_WASM_MARKER)
 		return -ESTALE;
-	c->name = strdup(is_regexp ? "[regular expression]" : "[wasm function]");
-	if (!c->name)
-		return -ENOMEM;
-	bb_bytes(&n->told, &told, sizeof(told));
-	return finish(n, c);
+	return tell_kind(n, is_regexp ? "[regular expression]" : "[wasm function]", TIER_OPTIMIZED,
+			 c);
 }
 
 /* ---- the functions of runtime.h ---- */

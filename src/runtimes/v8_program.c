@@ -5,7 +5,9 @@
  * walker. Which tier a function's code is of follows from where the instruction is:
  *
  *	in a builtin	the function is interpreted, or a builtin itself
- *	elsewhere	it is baseline code, if it is within that of the function; else optimized
+ *	elsewhere	it is baseline code, if it is within that of the function; else optimized.
+ *			But where each function has a copy of the builtin that enters the
+ *			interpreter (--interpreted-frames-native-stack), it may be interpreted.
  *
  * The interrupted instruction may be in a part of the code where the frame pointer is still, or
  * again, that of the caller:
@@ -66,7 +68,8 @@ struct program {
 	struct frame_builder b;
 	const struct v8_layout *l;
 	/* Labels. */
-	int next, typed, no_frame, builtin, marked, code, emit, other, take, done, step, native;
+	int next, typed, no_frame, builtin, marked, code, plain, emit, other, take, done, step;
+	int native;
 };
 
 /* Jumps to label if FUNCTION cannot be an object. */
@@ -185,6 +188,24 @@ static void is_own_code(struct program *p)
 	frame_jump_if_value(b, TMP, SET_FP, p->other);
 }
 
+/*
+ * Jumps to plain if a caller has the bytecodes of its function, which are behind another object
+ * where the interpreter is entered by a copy of the builtin.
+ */
+static void if_interpreted(struct program *p)
+{
+	struct frame_builder *b = &p->b;
+	const int none = frame_label(b);
+
+	frame_jump_if_not_zero(b, STATE, none);
+	frame_shift_left(b, TMP, OFFSET, SMALL_INTEGER_SHIFT);
+	frame_jump_if_not_zero(b, TMP, none);
+	frame_load(b, TMP, DATA, V8_INTERPRETER_BYTECODE - V8_TAG, WORD | GUESS);
+	frame_load(b, TMP2, FP, V8_FRAME_BYTECODE, STACK);
+	frame_jump_if_equal(b, TMP, TMP2, p->plain);
+	frame_place(b, none);
+}
+
 static void emit_code(struct program *p)
 {
 	struct frame_builder *b = &p->b;
@@ -192,6 +213,7 @@ static void emit_code(struct program *p)
 
 	frame_place(b, p->code);
 	load_shared(p, false);
+	if_interpreted(p);
 	emit_baseline(p, optimized);
 	frame_place(b, optimized);
 	frame_jump_if_zero(b, STATE, p->emit);
@@ -262,6 +284,7 @@ static void emit_interpreted(struct program *p)
 	load_shared(p, true);
 	frame_shift_left(b, TMP, OFFSET, SMALL_INTEGER_SHIFT);
 	frame_jump_if_not_zero(b, TMP, none);
+	frame_place(b, p->plain);
 	frame_shift_right(b, TMP, OFFSET, SMALL_INTEGER_SHIFT);
 	frame_jump_if_zero(b, STATE, emit);
 	frame_register(b, TMP, BYTECODE_REGISTER);
@@ -329,8 +352,8 @@ static void step(struct program *p)
 static void make_labels(struct program *p)
 {
 	int *const labels[] = { &p->next, &p->typed, &p->no_frame, &p->builtin, &p->marked,
-				&p->code, &p->emit, &p->other, &p->take, &p->done, &p->step,
-				&p->native };
+				&p->code, &p->plain, &p->emit, &p->other, &p->take, &p->done,
+				&p->step, &p->native };
 
 	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
 		*labels[i] = frame_label(&p->b);

@@ -42,8 +42,14 @@ if command -v node >/dev/null; then
 	remove_files
 	check "node: name, file and line" said node.pbz "any_of('hot', file='$T/hot.js', line=2, kind='jit', tiers='optimized')"
 	check "node: the busy function" said node.pbz "share('hot') > 50"
-	check "node: the script itself" said node.pbz "any_of('(anonymous) hot.js:1', file='$T/hot.js', line=1)"
+	check "node: the script itself" said node.pbz "any_of('(anonymous) hot.js:1', file='$T/hot.js', line=1) or any_of('(anonymous)', file='$T/hot.js', line=1)"
 	check "node: marks are not in names" said node.pbz "not any(k.startswith(('JS:', 'LazyCompile:')) for k in n)"
+
+	# Each function is entered by code of its own, and is still interpreted.
+	sample -F 499 -o entered.pbz -- node --interpreted-frames-native-stack --no-opt --no-sparkplug "$T/hot.js" >ready
+	check "node: interpreted, behind a copy of the builtin" said entered.pbz \
+		"any_of('hot', file='$T/hot.js', line=2, tiers='interpreted') and share(*[k for k in n if 'gone' in k]) < 5"
+	check "node: callers, too" said entered.pbz "within('hot') > 50 and any_of('(anonymous)', file='$T/hot.js', line=1, tiers='interpreted')"
 
 	sample -F 499 -o dump.pbz -- node --perf-prof "$T/hot.js" >ready
 	check "node's dump: name, file and line" said dump.pbz "any_of('hot', file='$T/hot.js', line=2, kind='jit', tiers='optimized')"
