@@ -15,7 +15,7 @@
 # TAP ("ok 1 - name", "not ok 2 - name", "ok 3 # SKIP why") is counted by those lines. It starts in the
 # root of the tree and gets OUT, PROBEE and an empty directory TMP. Its time is limited to 120 s, unless a line
 # "# timeout: 300" among the first ten of the script gives another limit.
-# Three tests run at the same time (LANES), because most of them wait; on a machine with one CPU, one does. Live tests record, wait, and
+# Four tests run at the same time (LANES), because most of them wait; on a machine with one CPU, one does. Live tests record, wait, and
 # look at the whole machine. So only one of them runs at a time, and a test of another kind beside it has a lower priority. A live
 # test that says "# beside: live" looks only at its own processes and neither counts nor times, so it may run beside another live
 # test. A test that compares amounts of CPU time or the times of scans, or that burdens the machine so that others would fail, says
@@ -24,7 +24,7 @@
 # must not rely on being alone, and no test may end processes by their name.
 # A test of the kinds live, vm, browser, consumers, push, oracle, unit, cli and san (unless a sanitizer has found something) that fails
 # beside others is run once more, alone, after all others. If it passes then, it counts as passed, and its line says so; the figure of such tests is in the line before the last.
-# RETRIES (10) limits their number, RETRY_UNTIL (1500) the seconds in which one may begin; RETRIES=0: none.
+# RETRIES (15) limits their number, RETRY_UNTIL (1500) the seconds in which one may begin; RETRIES=0: none.
 # A test of the kind cli that says "# san: no" mostly waits, and is not run with sanitizers.
 # With BUILD=1 the programs for san, fuzz and live are built while the first tests run.
 # A test that passes is one line; of any other test the whole output is shown, in the order of the names within a kind.
@@ -35,7 +35,7 @@ cd "$(dirname "$0")/.." || exit 1
 OUT=$(realpath -m "${OUT:-.out}")
 PROBEE=$OUT/probee
 FUZZ_SECONDS=${FUZZ_SECONDS:-20}
-LANES=${LANES:-$(($(nproc) > 1 ? 3 : 1))}
+LANES=${LANES:-$(($(nproc) > 1 ? 4 : 1))}
 export OUT PROBEE LC_ALL=C.UTF-8
 passed=0 failed=0 skipped=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/probee-tests.XXXXXX")
@@ -52,7 +52,7 @@ began=() ended=() codes=()				# filled when it runs: ms, ms, exit code
 cpu_s=() cpu_before=0					# CPU time of each job; of all until now
 second=() passed_alone=()			# jobs that are run once more; names of those that then passed
 failures=$work/failures				# names of those that failed, with what failed in them
-RETRIES=${RETRIES:-10} RETRY_UNTIL=${RETRY_UNTIL:-1500}
+RETRIES=${RETRIES:-15} RETRY_UNTIL=${RETRY_UNTIL:-1500}
 shared_live=() shared_other=() light=() alone=()	# numbers that wait for their turn
 is_light=()						# 1: of the queue light
 declare -A job_of=() running=()

