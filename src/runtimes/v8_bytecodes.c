@@ -12,9 +12,8 @@ static uint64_t behind_data(const struct target_memory *m, const struct v8_layou
 	uint64_t behind;
 	uint32_t type;
 
-	if ((data & 3) != V8_TAG || v8_type_of(m, data, &type) || type == l->type_bytecode ||
-	    target_read_u64(m, data - V8_TAG + V8_INTERPRETER_BYTECODE, &behind) ||
-	    (behind & 3) != V8_TAG || v8_type_of(m, behind, &type) || type != l->type_bytecode)
+	if ((data & 3) != V8_TAG || v8_type_of(m, data, &type) || type != l->type_interpreter ||
+	    target_read_u64(m, data - V8_TAG + V8_INTERPRETER_BYTECODE, &behind))
 		return data;
 	return behind;
 }

@@ -23,7 +23,7 @@
 enum {
 	MAJOR, MINOR, BUILD, PATCH, TAGGED_SIZE, FUNCTION_SHARED, BYTECODE_DATA, BASELINE,
 	TYPE_FUNCTION, TYPE_SHARED, TYPE_SCRIPT, TYPE_SCOPE, TYPE_BYTECODE, TYPE_CODE, TYPE_STREAM,
-	NR_NAMES
+	TYPE_INTERPRETER, NR_NAMES
 };
 
 static const char *const names[NR_NAMES] = {
@@ -41,6 +41,7 @@ static const char *const names[NR_NAMES] = {
 	[TYPE_SCOPE] = "v8dbg_type_ScopeInfo__SCOPE_INFO_TYPE",
 	[TYPE_BYTECODE] = "v8dbg_type_BytecodeArray__BYTECODE_ARRAY_TYPE",
 	[TYPE_CODE] = "v8dbg_type_Code__CODE_TYPE",
+	[TYPE_INTERPRETER] = "v8dbg_type_InterpreterData__INTERPRETER_DATA_TYPE",
 	[TYPE_STREAM] = "v8dbg_type_InstructionStream__INSTRUCTION_STREAM_TYPE",
 };
 
@@ -97,6 +98,7 @@ static int layout_of(const struct constants *c, struct v8_layout *l)
 	l->type_scope = c->v[TYPE_SCOPE];
 	l->type_bytecode = c->v[TYPE_BYTECODE];
 	l->type_code = c->v[TYPE_CODE];
+	l->type_interpreter = c->v[TYPE_INTERPRETER];
 	l->type_stream = c->found[TYPE_STREAM] ? c->v[TYPE_STREAM] : c->v[TYPE_CODE];
 	return 0;
 }

@@ -19,7 +19,8 @@ enum {
 	V8_STRING_DATA = 16,
 	V8_ARRAY_LENGTH = 8,		/* a small integer: in the upper half of its word */
 	V8_ARRAY_DATA = 16,
-	V8_INTERPRETER_BYTECODE = 8,	/* InterpreterData; next: the copy of the builtin */
+	/* InterpreterData: the function's bytecodes, and the copy of a builtin that it has. */
+	V8_INTERPRETER_BYTECODE = 8, V8_INTERPRETER_COPY = 16,
 	V8_SCRIPT_SOURCE = 8, V8_SCRIPT_NAME = 16, V8_SCRIPT_LINE_OFFSET = 24,
 	V8_SCRIPT_LINE_ENDS = 56, V8_SCRIPT_ID = 64,
 	V8_FRAME_BYTECODE = -32,	/* from the frame pointer: the function's bytecodes */
@@ -60,6 +61,7 @@ struct v8_layout {
 	/* Instance types. */
 	uint32_t type_shared, type_script, type_scope, type_function;
 	uint32_t type_bytecode, type_code, type_stream;
+	uint32_t type_interpreter;	/* 0: not known */
 	/* Octets of bytecodes, for operands of three widths, one after the other; 0: unknown. */
 	uint32_t nr_bytecodes;
 	uint8_t bytecode_sizes[V8_MAX_BYTECODES * 3];

@@ -189,20 +189,27 @@ static void is_own_code(struct program *p)
 }
 
 /*
- * Jumps to plain if a caller has the bytecodes of its function, which are behind another object
- * where the interpreter is entered by a copy of the builtin.
+ * Jumps to plain if a caller is in the copy of the builtin that its function is entered by. Where
+ * that runs as optimized code by now, the frame may still have what the interpreter has put there.
  */
 static void if_interpreted(struct program *p)
 {
 	struct frame_builder *b = &p->b;
 	const int none = frame_label(b);
 
-	frame_jump_if_not_zero(b, STATE, none);
-	frame_shift_left(b, TMP, OFFSET, SMALL_INTEGER_SHIFT);
-	frame_jump_if_not_zero(b, TMP, none);
-	frame_load(b, TMP, DATA, V8_INTERPRETER_BYTECODE - V8_TAG, WORD | GUESS);
-	frame_load(b, TMP2, FP, V8_FRAME_BYTECODE, STACK);
-	frame_jump_if_equal(b, TMP, TMP2, p->plain);
+	if (p->l->type_interpreter) {
+		frame_jump_if_not_zero(b, STATE, none);
+		frame_shift_left(b, TMP, OFFSET, SMALL_INTEGER_SHIFT);
+		frame_jump_if_not_zero(b, TMP, none);
+		frame_load(b, TMP2, DATA, -V8_TAG, WORD | GUESS);
+		frame_load(b, TMP, TMP2, V8_MAP_TYPE - V8_TAG, 2 | LOAD_DIRECT | GUESS);
+		frame_add(b, TMP, TMP, -(int32_t)p->l->type_interpreter);
+		frame_jump_if_not_zero(b, TMP, none);
+		frame_load(b, TMP2, DATA, V8_INTERPRETER_COPY - V8_TAG, WORD);
+		is_in_code(p, none);
+		frame_load(b, OFFSET, FP, V8_FRAME_OFFSET, STACK);
+		frame_jump(b, p->plain);
+	}
 	frame_place(b, none);
 }
 

@@ -12,6 +12,10 @@ while read -r version node; do
 	[ "$version" != missing: ] || { [ ! "$node" ] || skip_part "node $node" "not on this machine"; continue; }
 	found=1
 	check "node $version: stacks are paths of the tree of calls ($node)" judge "$node" "${SECONDS_EACH:-1}"
+	case $version in 20 | 24)
+		check "node $version, entered by copies of a builtin" \
+			judge "$node" "${SECONDS_EACH:-1}" --interpreted-frames-native-stack --no-opt ;;
+	esac
 	[ "$version" != 20 ] || check "node $version, interpreted only" judge "$node" "${SECONDS_EACH:-1}" --jitless
 done < <("$ROOT/tests/oracle/node/nodes.sh")
 [ $found = 1 ] || skip "no node that is known"
