@@ -15,7 +15,7 @@
 # TAP ("ok 1 - name", "not ok 2 - name", "ok 3 # SKIP why") is counted by those lines. It starts in the
 # root of the tree and gets OUT, PROBEE and an empty directory TMP. Its time is limited to 120 s, unless a line
 # "# timeout: 300" among the first ten of the script gives another limit.
-# Four tests run at the same time (LANES), because most of them wait; on a machine with one CPU, one does. Live tests record, wait, and
+# Three tests run at the same time (LANES), because most of them wait; on a machine with one CPU, one does. Live tests record, wait, and
 # look at the whole machine. So only one of them runs at a time, and a test of another kind beside it has a lower priority. A live
 # test that says "# beside: live" looks only at its own processes and neither counts nor times, so it may run beside another live
 # test. A test that compares amounts of CPU time or the times of scans, or that burdens the machine so that others would fail, says
@@ -35,7 +35,7 @@ cd "$(dirname "$0")/.." || exit 1
 OUT=$(realpath -m "${OUT:-.out}")
 PROBEE=$OUT/probee
 FUZZ_SECONDS=${FUZZ_SECONDS:-20}
-LANES=${LANES:-$(($(nproc) > 1 ? 4 : 1))}
+LANES=${LANES:-$(($(nproc) > 1 ? 3 : 1))}
 export OUT PROBEE LC_ALL=C.UTF-8
 passed=0 failed=0 skipped=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/probee-tests.XXXXXX")
