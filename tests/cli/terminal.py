@@ -48,8 +48,11 @@ class Terminal:
         self.screen = Screen(cols, rows)
         self.stream = Stream(self.screen)
         self.raw = b""
+        waits, go = os.pipe()
         self.child, self.fd = pty.fork()
         if not self.child:
+            os.close(go)
+            os.read(waits, 1)           # the terminal is looked at before the program changes it
             if cwd:
                 os.chdir(cwd)
             os.environ.update({"TERM": "xterm-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"})
@@ -57,8 +60,10 @@ class Terminal:
             for name, value in (env or {}).items():
                 os.environ[name] = value
             os.execvp(command[0], command)
+        os.close(waits)
         self.resize(rows, cols)
         self.before = termios.tcgetattr(self.fd)
+        os.close(go)
 
     def resize(self, rows, cols):
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
