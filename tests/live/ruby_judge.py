@@ -146,7 +146,7 @@ def tree(ruby, seconds, options):
                 print("%s: %s" % (why, " ".join(f["name"] for f in frames)) if "VERBOSE" in os.environ else why)
     print("%d samples, %d true paths (%.2f %%), %d wrong names or lines, %.1f frames of Ruby each, %d without any" %
           (nr, nr - wrong, 100 * (nr - wrong) / max(nr, 1), names, ruby_frames / max(nr, 1), without))
-    return nr < 100 or wrong > nr * 0.01 or without > nr * 0.01 or names
+    return nr < 40 or wrong > nr * 0.01 or without > nr * 0.01 or names
 
 
 def judged(out):
