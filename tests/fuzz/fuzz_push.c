@@ -75,6 +75,15 @@ static void try_pipe(const uint8_t *data, size_t len)
 	close(p.fd);
 }
 
+/* No user and password, which would be shown to others; a path may have the sign. */
+static bool has_user(const char *base)
+{
+	const char *host = strstr(base, "://");
+
+	host = host ? host + 3 : base;
+	return memchr(host, '@', strcspn(host, "/"));
+}
+
 static void try_url(const char *text)
 {
 	const char *path = strchr(text, '\n') ? strchr(text, '\n') + 1 : "/x";
@@ -84,7 +93,7 @@ static void try_url(const char *text)
 	if (push_url_parse("--to", text, NULL, &u) || push_url_with_path(&u, path, buf, sizeof(buf)))
 		return;
 	/* It goes where the URL says, whatever the path is. */
-	require(!strncmp(buf, u.base, strlen(u.base)) && is_printable(buf) && !strchr(buf, ' ') && !strchr(u.base, '@'));
+	require(!strncmp(buf, u.base, strlen(u.base)) && is_printable(buf) && !strchr(buf, ' ') && !has_user(u.base));
 }
 
 static void try_headers(const char *text, int (*read)(struct push_settings *s, const char *what, const char *text))
