@@ -273,7 +273,7 @@ def made(ruby, seconds):
                 if wrong <= 5:
                     print("%s has the name %s" % (f["file"], f["name"]))
     print("%d frames of made code with names, %d of them wrong, %d frames of code that was gone" % (named, wrong, gone))
-    return wrong or named + gone < 100
+    return wrong or named + gone < 40
 
 
 if sys.argv[1] == "made":
