@@ -26,7 +26,7 @@
 
 #include "unwind/frame_program.h"
 
-#define PROGRAM_MAX_LABELS 32
+#define PROGRAM_MAX_LABELS 64
 
 struct frame_builder {
 	struct frame_program program;
