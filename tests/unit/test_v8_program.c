@@ -14,6 +14,7 @@ static void all_versions_have_a_program(void **state)
 {
 	static const uint8_t versions[][2] = { { 10, 2 }, { 11, 3 }, { 12, 4 }, { 13, 6 } };
 	static struct frame_program program;
+	uint32_t nr;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
@@ -23,6 +24,12 @@ static void all_versions_have_a_program(void **state)
 		assert_true(v8_layout_is_sound(&l));
 		assert_int_equal(v8_program(&l, &program), 0);
 		assert_in_range(program.nr, 60, PROGRAM_MAX_OPS);
+		nr = program.nr;
+		/* With copies of the builtin that enters the interpreter: the type is that of a build. */
+		l.type_interpreter = 160;
+		assert_true(v8_layout_is_sound(&l));
+		assert_int_equal(v8_program(&l, &program), 0);
+		assert_in_range(program.nr, nr + 1, PROGRAM_MAX_OPS);
 	}
 }
 
