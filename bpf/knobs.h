@@ -171,6 +171,22 @@ struct holder_scan {
 #define OFF_CPU_STAY 1
 #define OFF_CPU_WAKER 2			/* the head and the stack are those of who ends the sleep */
 
+/*
+ * Where the entries of interrupts lie in the kernel, and the functions in which a thread that was
+ * interrupted in its program does work of its own before it goes on there, such as dying by a
+ * signal. A frame of them is a return address: behind start, and not behind end. x86-64; all 0 if
+ * they are not known.
+ */
+#define KERNEL_EXITS 2
+
+struct kernel_range {
+	uint64_t start, end;
+};
+
+struct kernel_entries {
+	struct kernel_range interrupts, exits[KERNEL_EXITS];
+};
+
 /* What stays off the CPU are recorded (bpf/off_cpu.bpf.h). */
 struct off_cpu_control {
 	uint64_t min_ns, max_ns;	/* max_ns 0: no limit */
@@ -181,6 +197,7 @@ struct off_cpu_control {
 	uint32_t budget;
 	uint32_t wakers;		/* who wakes threads is recorded, too */
 	uint32_t pad;
+	struct kernel_entries entries;	/* tell of wakers who was interrupted */
 };
 
 /* ---- probes (bpf/probe.bpf.h) ---- */

@@ -442,6 +442,42 @@ static __always_inline bool put_waker(struct gather *g, const struct off_cpu_thr
 	return !bpf_ringbuf_output(&off_cpu_ring, stay, sizeof(*stay), off_cpu_wake_flags(g));
 }
 
+static __always_inline bool is_inside(const struct kernel_range *r, uint64_t frame)
+{
+	return frame > r->start && frame <= r->end;
+}
+
+/*
+ * Whether a thread that was interrupted in its program does its own work: in a page fault, whose
+ * end gives away the lock of the memory, or on its way back to the program, where it may die by a
+ * signal. The outermost frames of its kernel stack tell, the only ones that g has. A stack that is
+ * not whole is taken for that of an interrupt.
+ */
+static __always_inline bool is_its_own(const struct gather *g)
+{
+	uint32_t n = g->head.nr_kernel;
+
+	if (n < 2 || n >= WIRE_MAX_KERNEL)
+		return false;
+	return !is_inside(&off_cpu.entries.interrupts, g->frames[n - 1]) ||
+	       is_inside(&off_cpu.entries.exits[0], g->frames[n - 2]) ||
+	       is_inside(&off_cpu.entries.exits[1], g->frames[n - 2]);
+}
+
+/* Whether an interrupt does this, of which g then has the stack. Else g has no frames. */
+static __always_inline bool is_interrupt(void *ctx, struct gather *g, struct task_struct *task)
+{
+	if (!task->pid || !interrupted_program(task))
+		return !task->pid;
+	if (!off_cpu.entries.interrupts.end)
+		return true;
+	gather_kernel_behind(ctx, g, OWN_FRAMES);
+	if (!is_its_own(g))
+		return true;
+	g->head.nr_kernel = 0;
+	return false;
+}
+
 /*
  * Hands out who ends the sleep of t, and at which stack. The kernel has interrupts off here, as
  * where threads leave, so the scratch is free. What an interrupt wakes has no waker: the thread
@@ -453,11 +489,14 @@ static __always_inline void give_waker(void *ctx, struct gather *g, const struct
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_ids ids = {};
 	struct env e = { .g = g };
-	bool interrupt = interrupted_program(task) || !task->pid;
+	bool interrupt;
 
+	init_head(&g->head, task, ids, now, 0);
+	interrupt = is_interrupt(ctx, g, task);
 	if (!interrupt)
 		ids = ids_of(task);
-	init_head(&g->head, task, ids, now, 0);
+	g->head.tgid = ids.tgid;
+	g->head.tid = ids.tid;
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_TRACEPOINT;
 	if (interrupt || on_interrupt_stack(ctx, task))
@@ -472,7 +511,7 @@ static __always_inline void give_waker(void *ctx, struct gather *g, const struct
 	} else {
 		gather_user_here(&e, task);
 	}
-	if (knobs.want_kernel)
+	if (knobs.want_kernel && !g->head.nr_kernel)
 		gather_kernel_behind(ctx, g, OWN_FRAMES);
 	g->counters[COUNTER_WAKERS]++;
 	if (!put_waker(g, t, id_of_stack(g, &e)))

@@ -110,6 +110,13 @@ bool recorder_is_whole_machine(const struct recorder *r);
 /* true: what only makes the recording better is not waited for any longer. */
 bool recorder_in_a_hurry(const struct recorder *r);
 
+/*
+ * Waits for the kernel's symbols and tells where entries of interrupts lie. 0, or an error that
+ * ends the recording.
+ */
+struct kernel_entries;
+int recorder_kernel_entries(struct recorder *r, struct kernel_entries *entries);
+
 #define RECORDER_FDS 3
 
 /*

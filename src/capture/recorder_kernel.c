@@ -14,6 +14,7 @@
 #include "src/base/fail.h"
 #include "src/capture/processes/task_events.h"
 #include "src/capture/recorder_parts.h"
+#include "src/capture/session/kernel_trim.h"
 #include "src/capture/session/session.h"
 #include "src/parse/kernel_file.h"
 #include "src/symbolize/kernel_symbols.h"
@@ -126,6 +127,18 @@ int recorder_kernel_wait(struct recorder *r)
 	for (worker_reap(r->pool); !r->kernel.is_read; worker_reap(r->pool))
 		poll(&pfd, 1, LOOK_MS);
 	return recorder_kernel_take(r);
+}
+
+int recorder_kernel_entries(struct recorder *r, struct kernel_entries *entries)
+{
+	int err = 0;
+
+	if (!r->kernel.is_there) {
+		ask(r);
+		err = recorder_kernel_wait(r);
+	}
+	*entries = kernel_trim_entries(r->kernel.symbols);
+	return err;
 }
 
 int recorder_kernel_settle(struct recorder *r)

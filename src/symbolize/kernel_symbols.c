@@ -458,6 +458,23 @@ bool kernel_symbols_in_scheduler(const struct kernel_symbols *k, uint64_t addr)
 	return addr >= k->sched_start && addr < k->sched_end;
 }
 
+int kernel_symbols_range(const struct kernel_symbols *k, bool (*accept)(const char *name),
+			 uint64_t *start, uint64_t *end)
+{
+	const struct kernel_region *core = kernel_symbols_region_named(k, "vmlinux");
+	size_t i = bisect(core ? k->nr : 0, n, k->v[n].addr < core->start);
+
+	*start = *end = 0;
+	for (; core && i < k->nr && k->v[i].addr < core->end; i++) {
+		if (!accept(name_of(k, &k->v[i])))
+			continue;
+		if (!*end)
+			*start = k->v[i].addr;
+		*end = i + 1 < k->nr && k->v[i + 1].addr < core->end ? k->v[i + 1].addr : core->end;
+	}
+	return *end ? 0 : -ENOENT;
+}
+
 bool kernel_symbols_hidden(const struct kernel_symbols *k)
 {
 	return !k->any_addr;

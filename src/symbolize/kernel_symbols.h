@@ -60,5 +60,11 @@ const struct kernel_region *kernel_symbols_region_named(const struct kernel_symb
  * Whether addr is in a function that waits; the kernel omits these from stacks of waiting threads.
  */
 bool kernel_symbols_in_scheduler(const struct kernel_symbols *k, uint64_t addr);
+/*
+ * From where the first function of the kernel itself begins whose name is accepted to where the
+ * last one ends. -ENOENT: there is none.
+ */
+int kernel_symbols_range(const struct kernel_symbols *k, bool (*accept)(const char *name),
+			 uint64_t *start, uint64_t *end);
 bool kernel_symbols_hidden(const struct kernel_symbols *k);
 size_t kernel_symbols_bytes(const struct kernel_symbols *k);	/* heap held */

@@ -95,10 +95,33 @@ wakeups >wakers.folded
 check "a lock is given by the other one" stacks like wakers.folded '.*;locker;.*unlock.*;__lll_lock_wake' --of __lll_lock_wake --percent 99
 check "a nap is ended by the timer, whoever ran then" awk '/^interrupt;.*;hrtimer_wakeup_\[k\]/ { t += $NF } /^interrupt/ { all += $NF } END {
 	printf "%.3f of %.3f s", t / 1e6, all / 1e6; exit !(t > 1.5e6 && t > 0.9 * all) }' wakers.folded
-check "interrupts have no part of whom they interrupt" not grep -qE '^interrupt;.*(entry_SYSCALL|cpu_startup_entry|asm_exc_page_fault)' wakers.folded
+interrupted='^interrupt;.*(entry_SYSCALL|asm_exc_|cpu_startup_entry.*;asm_)'
+grep -E "$interrupted" wakers.folded >>"$T/err"
+check "interrupts have no part of whom they interrupt" not grep -qE "$interrupted" wakers.folded
 sum_of() { "$PROBEE" report wakers.pbz --event "$1" --collapse 2>>"$T/err" | awk '{ s += $NF } END { print s + 0 }'; }
 check "the time slept is the time ended" awk -v a="$(sum_of off-cpu)" -v b="$(sum_of wakeup)" 'BEGIN { printf "%.3f s slept, %.3f s ended", a / 1e6, b / 1e6; exit !(b > 0.5 * a && b <= a * 1.001) }'
 check "wakers: the accounts" identity wakers
+
+# The lock of a process's memory is given on at the end of a page fault, and a parent learns of a child that was killed at
+# the end of an interrupt: both are the work of the thread, not of an interrupt.
+off_cpu faults --wakers -- "$WORKLOADS/map_lock" 2
+"$PROBEE" report faults.pbz --event wakeup --collapse --no-inline 2>>"$T/err" >faults.folded
+check "a page fault gives a lock on" awk '/;touch;asm_exc_page_fault_\[k\];.*wake/ { t += $NF } END { printf "%.3f s", t / 1e6; exit !(t > 10000) }' faults.folded
+check "no page fault is an interrupt" not grep -qE "$interrupted" faults.folded
+cat >kill.py <<'PY'
+import os, signal, time
+for i in range(20):
+    child = os.fork()
+    while not child:
+        pass
+    time.sleep(0.02)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+PY
+off_cpu kill --wakers -- python3 kill.py
+"$PROBEE" report kill.pbz --event wakeup --collapse --no-inline 2>>"$T/err" >kill.folded
+check "who is killed wakes its parent" awk '/^python3;.*;asm_sysvec_.*;do_exit_\[k\];do_notify_parent/ { own += $NF } /^interrupt;.*;do_exit_/ { other += $NF } END {
+	printf "%.0f us, and %.0f of interrupts", own, other; exit !(own > 0 && !other) }' kill.folded
 
 # A packet to oneself is received in a soft interrupt of the sender's own call, so the sender wakes the receiver.
 cat >talk.py <<'PY'

@@ -15,11 +15,18 @@ static const char kallsyms[] =
 	"ffffffff81001f00 T __sched_text_start\n"
 	"ffffffff81002000 T __schedule\n"
 	"ffffffff81003000 T schedule\n"
+	"ffffffff81003e00 T asm_exc_page_fault\n"
 	"ffffffff81003f00 T __sched_text_end\n"
 	"ffffffff81004000 T asm_sysvec_call_function_single\n"
 	"ffffffff81005000 T __flush_smp_call_function_queue\n"
 	"ffffffff81006000 T __bpf_trace_sched_switch\n"
 	"ffffffff81007000 T el0t_64_irq\n"
+	"ffffffff81007200 T asm_common_interrupt\n"
+	"ffffffff81007300 T asm_sysvec_apic_timer_interrupt\n"
+	"ffffffff81007400 T asm_load_gs_index\n"
+	"ffffffff81007500 T irqentry_exit_to_user_mode\n"
+	"ffffffff81007600 T irqentry_exit\n"
+	"ffffffff81007700 T irqentry_nmi_enter\n"
 	"ffffffff81009000 T _etext\n";
 
 #define VFS_READ 0xffffffff81001010
@@ -78,6 +85,21 @@ static void test_interrupted(void **state)
 	assert_int_equal(kernel_trim_interrupted(NULL, in_call, 4), 4);
 }
 
+/* A fault is none of the interrupts, which end where the next function begins. */
+static void test_where_entries_lie(void **state)
+{
+	struct kernel_entries e = kernel_trim_entries(*state), none = kernel_trim_entries(NULL);
+
+	assert_int_equal(e.interrupts.start, 0xffffffff81004000);
+	assert_int_equal(e.interrupts.end, 0xffffffff81007400);
+	assert_int_equal(e.exits[0].start, 0xffffffff81007500);
+	assert_int_equal(e.exits[0].end, 0xffffffff81007600);
+	assert_int_equal(e.exits[1].start, 0xffffffff81007600);
+	assert_int_equal(e.exits[1].end, 0xffffffff81007700);
+	assert_int_equal(none.interrupts.end, 0);
+	assert_int_equal(none.exits[0].end, 0);
+}
+
 /* Without names nothing can be told apart. */
 static void test_no_symbols(void **state)
 {
@@ -93,6 +115,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_entries),
 		cmocka_unit_test(test_interrupted),
+		cmocka_unit_test(test_where_entries_lie),
 		cmocka_unit_test(test_no_symbols),
 	};
 

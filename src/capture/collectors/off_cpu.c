@@ -149,6 +149,12 @@ static int off_cpu_start(void *state, uint64_t begin_ns)
 	struct off_cpu *o = state;
 	struct bpf_program *programs[] = { capture_bpf_waking(o->bpf), capture_bpf_switch(o->bpf) };
 
+	int err = o->options->wakers ? recorder_kernel_entries(
+					       o->recorder, &capture_bpf_off_cpu(o->bpf)->entries)
+				     : 0;
+
+	if (err)
+		return err;
 	for (size_t i = 0; i < 2; i++) {
 		o->links[i] = bpf_program__attach(programs[i]);
 		if (!o->links[i])

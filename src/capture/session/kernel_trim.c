@@ -82,6 +82,34 @@ size_t kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *f
 	return nr;
 }
 
+static bool is_x86_interrupt(const char *name)
+{
+	return !strncmp(name, "asm_sysvec_", 11) || !strcmp(name, "asm_common_interrupt") ||
+	       !strcmp(name, "asm_spurious_interrupt");
+}
+
+static bool is_exit_to_user(const char *name)
+{
+	return !strcmp(name, "irqentry_exit_to_user_mode");
+}
+
+static bool is_exit(const char *name)
+{
+	return !strcmp(name, "irqentry_exit");
+}
+
+struct kernel_entries kernel_trim_entries(const struct kernel_symbols *k)
+{
+	static bool (*const exits[KERNEL_EXITS])(const char *) = { is_exit_to_user, is_exit };
+	struct kernel_entries e = { 0 };
+
+	if (!k || kernel_symbols_range(k, is_x86_interrupt, &e.interrupts.start, &e.interrupts.end))
+		return e;
+	for (size_t i = 0; i < KERNEL_EXITS; i++)
+		kernel_symbols_range(k, exits[i], &e.exits[i].start, &e.exits[i].end);
+	return e;
+}
+
 size_t kernel_trim_handler(const struct kernel_symbols *k, const uint64_t *frames, size_t nr)
 {
 	for (size_t i = 0; k && i < nr; i++)

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/knobs.h"
+
 struct kernel_symbols;
 
 /*
@@ -36,3 +38,6 @@ size_t kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *f
  * only the frames of the innermost.
  */
 size_t kernel_trim_handler(const struct kernel_symbols *k, const uint64_t *frames, size_t nr);
+
+/* For programs of the kernel's side, which know no names. k: NULL where names are not wanted. */
+struct kernel_entries kernel_trim_entries(const struct kernel_symbols *k);
