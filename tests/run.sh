@@ -24,7 +24,7 @@
 # must not rely on being alone, and no test may end processes by their name.
 # A test of the kinds live, vm, browser, consumers, push, oracle, unit, cli and san (unless a sanitizer has found something) that fails
 # beside others is run once more, alone, after all others. If it passes then, it counts as passed, and its line says so; the figure of such tests is in the line before the last.
-# RETRIES (15) limits their number, RETRY_UNTIL (1500) the seconds in which one may begin; RETRIES=0: none.
+# RETRIES (15) limits their number, RETRY_UNTIL (1700) the seconds in which one may begin; RETRIES=0: none.
 # A test of the kind cli that says "# san: no" mostly waits, and is not run with sanitizers.
 # With BUILD=1 the programs for san, fuzz and live are built while the first tests run.
 # A test that passes is one line; of any other test the whole output is shown, in the order of the names within a kind.
@@ -52,7 +52,7 @@ began=() ended=() codes=()				# filled when it runs: ms, ms, exit code
 cpu_s=() cpu_before=0					# CPU time of each job; of all until now
 second=() passed_alone=()			# jobs that are run once more; names of those that then passed
 failures=$work/failures				# names of those that failed, with what failed in them
-RETRIES=${RETRIES:-15} RETRY_UNTIL=${RETRY_UNTIL:-1500}
+RETRIES=${RETRIES:-15} RETRY_UNTIL=${RETRY_UNTIL:-1700}
 shared_live=() shared_other=() light=() alone=()	# numbers that wait for their turn
 is_light=()						# 1: of the queue light
 declare -A job_of=() running=()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # light: yes
-# timeout: 240
+# timeout: 360
 # probee agent for real: it records, keeps windows and sends them; its receiver is away for a while; it is told to read its configuration
 # again; its recorder and its sender stop; it is killed; the disk is full; it costs more than it may.
 OWN_MOUNTS=1
