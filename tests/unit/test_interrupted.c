@@ -75,6 +75,18 @@ static void test_of_an_interrupt(void **state)
 	assert_false(interrupted_stack(*state, &out, &h, &w));	/* it is one already */
 }
 
+/* arm64 handles it on the stack of interrupts, too. */
+static void test_of_one_in_the_program(void **state)
+{
+	static const uint64_t user[] = { 0x1000 }, timer[] = { WAKE, TIMER };
+	struct wire_sample h = thread(WIRE_INTERRUPT), head;
+	struct wire_stack w = { .head = &h, .user = user, .kernel = timer }, out;
+
+	h.nr_kernel = 2;
+	assert_true(interrupted_stack(*state, &w, &head, &out));
+	assert_int_equal(head.tid, 0);
+}
+
 static void test_not_on_the_stack_of_interrupts(void **state)
 {
 	static const uint64_t timer[] = { WAKE, TIMER, SEND };
@@ -89,9 +101,11 @@ static void test_of_a_handler(void **state)
 {
 	static const uint64_t nested[] = { WAKE, TIMER, RECEIVE, TIMER, SEND };
 	static const uint64_t own[] = { RECEIVE, SEND };
+	size_t nr = 5;
 
 	assert_int_equal(kernel_trim_handler(*state, nested, 5), 2);
-	assert_int_equal(kernel_trim_interrupted(*state, nested, 5), 4);
+	assert_true(kernel_trim_interrupted(*state, nested, &nr));
+	assert_int_equal(nr, 4);
 	assert_int_equal(kernel_trim_handler(*state, own, 2), 2);
 	assert_int_equal(kernel_trim_handler(NULL, nested, 5), 5);
 }
@@ -123,6 +137,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_of_a_thread),
 		cmocka_unit_test(test_of_an_interrupt),
+		cmocka_unit_test(test_of_one_in_the_program),
 		cmocka_unit_test(test_not_on_the_stack_of_interrupts),
 		cmocka_unit_test(test_of_a_handler),
 		cmocka_unit_test(test_names),

@@ -36,6 +36,9 @@ static const char kallsyms[] =
 #define QUEUE 0xffffffff81005010
 #define TRACE 0xffffffff81006010
 #define ARM_INTERRUPT 0xffffffff81007010
+#define COMMON 0xffffffff81007210
+#define TO_USER 0xffffffff81007510
+#define EXIT 0xffffffff81007610
 
 static const struct {
 	uint64_t frames[4];
@@ -72,17 +75,32 @@ static void test_entries(void **state)
 	}
 }
 
+static void kept(const struct kernel_symbols *k, const uint64_t *frames, size_t nr, size_t expected)
+{
+	bool found = kernel_trim_interrupted(k, frames, &nr);
+
+	assert_int_equal(found ? nr : 0, expected);
+}
+
 /* Taken in an interrupt: what it interrupted goes, also what an outer interrupt did. */
 static void test_interrupted(void **state)
 {
 	static const uint64_t in_call[] = { QUEUE, INTERRUPT, VFS_READ, SCHEDULE };
+	static const uint64_t in_program[] = { QUEUE, ARM_INTERRUPT };
 	static const uint64_t twice[] = { QUEUE, ARM_INTERRUPT, QUEUE, INTERRUPT, VFS_READ };
+	static const uint64_t on_way_back[] = { QUEUE, COMMON, SCHEDULE, TO_USER, INTERRUPT };
+	static const uint64_t preempted[] = { QUEUE, COMMON, SCHEDULE, EXIT, INTERRUPT, VFS_READ };
+	static const uint64_t dies[] = { QUEUE, SCHEDULE, TO_USER, INTERRUPT };
 	static const uint64_t none[] = { QUEUE, VFS_READ };
 
-	assert_int_equal(kernel_trim_interrupted(*state, in_call, 4), 2);
-	assert_int_equal(kernel_trim_interrupted(*state, twice, 5), 4);
-	assert_int_equal(kernel_trim_interrupted(*state, none, 2), 2);
-	assert_int_equal(kernel_trim_interrupted(NULL, in_call, 4), 4);
+	kept(*state, in_call, 4, 2);
+	kept(*state, in_program, 2, 2);
+	kept(*state, twice, 5, 4);
+	kept(*state, on_way_back, 5, 2);
+	kept(*state, preempted, 6, 2);
+	kept(*state, dies, 4, 0);
+	kept(*state, none, 2, 0);
+	kept(NULL, in_call, 4, 0);
 }
 
 /* A fault is none of the interrupts, which end where the next function begins. */

@@ -12,7 +12,7 @@ bool interrupted_stack(const struct kernel_symbols *k, const struct wire_stack *
 	size_t nr = w->head->nr_kernel;
 
 	if (!(w->head->flags & WIRE_INTERRUPT) || !w->head->tid ||
-	    kernel_trim_interrupted(k, w->kernel, nr) == nr)
+	    !kernel_trim_interrupted(k, w->kernel, &nr))
 		return false;
 	*head = *w->head;
 	head->tgid = head->tid = 0;

@@ -74,20 +74,6 @@ static bool is_entry(const struct kernel_symbols *k, uint64_t frame)
 	return !kernel_symbols_find(k, frame - 1, &sym) && is_interrupt(sym.name);
 }
 
-size_t kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *frames, size_t nr)
-{
-	for (size_t i = nr; k && i-- > 0;)
-		if (is_entry(k, frames[i]))
-			return i + 1;
-	return nr;
-}
-
-static bool is_x86_interrupt(const char *name)
-{
-	return !strncmp(name, "asm_sysvec_", 11) || !strcmp(name, "asm_common_interrupt") ||
-	       !strcmp(name, "asm_spurious_interrupt");
-}
-
 static bool is_exit_to_user(const char *name)
 {
 	return !strcmp(name, "irqentry_exit_to_user_mode");
@@ -96,6 +82,32 @@ static bool is_exit_to_user(const char *name)
 static bool is_exit(const char *name)
 {
 	return !strcmp(name, "irqentry_exit");
+}
+
+/* Whether what is further in than this entry is done on the way back from an interrupt. */
+static bool is_way_back(const struct kernel_symbols *k, const uint64_t *frames, size_t entry)
+{
+	struct kernel_symbol sym;
+
+	return entry && !kernel_symbols_find(k, frames[entry - 1] - 1, &sym) &&
+	       (is_exit_to_user(sym.name) || is_exit(sym.name));
+}
+
+bool kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *frames, size_t *nr)
+{
+	for (size_t i = *nr; k && i-- > 0;) {
+		if (!is_entry(k, frames[i]) || is_way_back(k, frames, i))
+			continue;
+		*nr = i + 1;
+		return true;
+	}
+	return false;
+}
+
+static bool is_x86_interrupt(const char *name)
+{
+	return !strncmp(name, "asm_sysvec_", 11) || !strcmp(name, "asm_common_interrupt") ||
+	       !strcmp(name, "asm_spurious_interrupt");
 }
 
 struct kernel_entries kernel_trim_entries(const struct kernel_symbols *k)

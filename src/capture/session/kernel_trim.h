@@ -28,10 +28,11 @@ struct kernel_symbols;
 size_t kernel_trim(const struct kernel_symbols *k, const uint64_t *frames, size_t nr, bool *exact);
 
 /*
- * How many frames, from the innermost on, are of the interrupt in which the stack was taken. What
- * it interrupted is behind them. If no entry of interrupts is recognised: all.
+ * Whether the stack was taken in an interrupt. Then *nr becomes the number of frames, from the
+ * innermost on, that are of the interrupt. What it interrupted is behind them, and that may have
+ * been on its way back from another interrupt, which then does not count.
  */
-size_t kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *frames, size_t nr);
+bool kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *frames, size_t *nr);
 
 /*
  * The same of a stack in the handler of an interrupt that may have interrupted another handler:

@@ -504,7 +504,7 @@ uint32_t stack_definer_kernel(struct stack_definer *d, const struct wire_stack *
 	else if (w->head->flags & WIRE_ON_ITS_CPU)
 		first = kernel_trim(d->deps.kernel, w->kernel, nr, &exact);
 	else if (w->head->flags & WIRE_INTERRUPT)
-		nr = kernel_trim_interrupted(d->deps.kernel, w->kernel, nr);
+		kernel_trim_interrupted(d->deps.kernel, w->kernel, &nr);
 	if (first == nr && !vector)
 		return 0;
 	stack_hash_init(&h, exact);
