@@ -26,7 +26,7 @@ static const char kallsyms[] =
 	"ffffffff81007400 T asm_load_gs_index\n"
 	"ffffffff81007500 T irqentry_exit_to_user_mode\n"
 	"ffffffff81007600 T irqentry_exit\n"
-	"ffffffff81007700 T irqentry_nmi_enter\n"
+	"ffffffff81007700 t blk_done_softirq\n"
 	"ffffffff81009000 T _etext\n";
 
 #define VFS_READ 0xffffffff81001010
@@ -37,6 +37,7 @@ static const char kallsyms[] =
 #define TRACE 0xffffffff81006010
 #define ARM_INTERRUPT 0xffffffff81007010
 #define COMMON 0xffffffff81007210
+#define BLOCK 0xffffffff81007710
 #define TO_USER 0xffffffff81007510
 #define EXIT 0xffffffff81007610
 
@@ -91,8 +92,10 @@ static void test_interrupted(void **state)
 	static const uint64_t on_way_back[] = { QUEUE, COMMON, SCHEDULE, TO_USER, INTERRUPT };
 	static const uint64_t preempted[] = { QUEUE, COMMON, SCHEDULE, EXIT, INTERRUPT, VFS_READ };
 	static const uint64_t dies[] = { QUEUE, SCHEDULE, TO_USER, INTERRUPT };
+	static const uint64_t deferred[] = { QUEUE, BLOCK, SCHEDULE, VFS_READ };
 	static const uint64_t none[] = { QUEUE, VFS_READ };
 
+	kept(*state, deferred, 4, 2);
 	kept(*state, in_call, 4, 2);
 	kept(*state, in_program, 2, 2);
 	kept(*state, twice, 5, 4);

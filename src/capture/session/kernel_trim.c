@@ -93,10 +93,29 @@ static bool is_way_back(const struct kernel_symbols *k, const uint64_t *frames, 
 	       (is_exit_to_user(sym.name) || is_exit(sym.name));
 }
 
+/*
+ * Soft interrupts that only interrupts ask for. A thread may come to serve them at the end of a
+ * call that has nothing to do with them; those that receive packets may be asked for by the call.
+ */
+static bool is_deferred(const struct kernel_symbols *k, uint64_t frame)
+{
+	static const char *const names[] = { "blk_done_softirq", "run_timer_softirq",
+					     "hrtimer_run_softirq", "rcu_core_si" };
+	struct kernel_symbol sym;
+
+	if (kernel_symbols_find(k, frame - 1, &sym))
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], sym.name))
+			return true;
+	return false;
+}
+
 bool kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *frames, size_t *nr)
 {
 	for (size_t i = *nr; k && i-- > 0;) {
-		if (!is_entry(k, frames[i]) || is_way_back(k, frames, i))
+		if (!is_deferred(k, frames[i]) &&
+		    (!is_entry(k, frames[i]) || is_way_back(k, frames, i)))
 			continue;
 		*nr = i + 1;
 		return true;

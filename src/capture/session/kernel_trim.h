@@ -30,7 +30,8 @@ size_t kernel_trim(const struct kernel_symbols *k, const uint64_t *frames, size_
 /*
  * Whether the stack was taken in an interrupt. Then *nr becomes the number of frames, from the
  * innermost on, that are of the interrupt. What it interrupted is behind them, and that may have
- * been on its way back from another interrupt, which then does not count.
+ * been on its way back from another interrupt, which then does not count. Soft interrupts that only
+ * interrupts ask for are of an interrupt, too, whoever serves them.
  */
 bool kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *frames, size_t *nr);
 
