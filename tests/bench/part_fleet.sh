@@ -176,7 +176,7 @@ batches() {
 # load PORT [NAME=VALUE]...: ./bodies to a receiver; what came of it is in ./load.
 load() { "$bin/fleet_load" "$@" >load || { say "fleet_load: $*"; return 1; }; }
 
-not_taken() { awk '/^status_/ && $1 != "status_200" { n += $2 } END { print n + 0 }' load; }
+not_taken() { awk '/^status_/ && $1 != "status_200" { n += $2 } END { printf "%.0f\n", n }' load; }
 
 burst() {
 	local tool=$1 port=$2

@@ -17,7 +17,7 @@ parts_of_probee() {
 
 # Nanoseconds on a CPU, so far.
 on_cpu() {
-	cat /proc/"$1"/task/*/schedstat $(pgrep -P "$1" | sed 's,.*,/proc/&/schedstat,') 2>/dev/null | awk '{ n += $1 } END { print n }'
+	cat /proc/"$1"/task/*/schedstat $(pgrep -P "$1" | sed 's,.*,/proc/&/schedstat,') 2>/dev/null | awk '{ n += $1 } END { printf "%.0f\n", n }'
 }
 
 # one TOOL WHAT COMMAND...

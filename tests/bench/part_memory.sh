@@ -52,7 +52,7 @@ pss() {
 		next=$(for p in $next; do pgrep -P "$p"; done)
 		all="$all $next"
 	done
-	for p in $all; do cat "/proc/$p/smaps_rollup"; done 2>/dev/null | awk '/^Pss:/ { n += $2 } END { print n + 0 }'
+	for p in $all; do cat "/proc/$p/smaps_rollup"; done 2>/dev/null | awk '/^Pss:/ { n += $2 } END { printf "%.0f\n", n }'
 }
 
 # one NAME PROBEE: the largest PSS, and by how much the second half's median exceeds that of the first.

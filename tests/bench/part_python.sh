@@ -21,7 +21,7 @@ start_python() {
 }
 
 # ticks_of PID: user and system time of the process and its children so far, in ticks of the clock.
-ticks_of() { cat /proc/"$1"/stat $(sed 's#[0-9][0-9]*#/proc/&/stat#g' <(cat /proc/"$1"/task/*/children)) 2>/dev/null | sed 's/.*) //' | awk '{ n += $12 + $13 } END { print n }'; }
+ticks_of() { cat /proc/"$1"/stat $(sed 's#[0-9][0-9]*#/proc/&/stat#g' <(cat /proc/"$1"/task/*/children)) 2>/dev/null | sed 's/.*) //' | awk '{ n += $12 + $13 } END { printf "%.0f\n", n }'; }
 
 # beside TOOL COMMAND...: %p is the process. Sets TOOK, and TICKS of the tool.
 beside() {

@@ -11,8 +11,8 @@ family() {
 }
 
 # All CPU time in clock ticks, and all memory (its share of shared pages counted once) in KiB.
-family_cpu() { for p in $(family "$1"); do sed 's/.*) //' "/proc/$p/stat"; done 2>/dev/null | awk '{ n += $12 + $13 + $14 + $15 } END { print n }'; }
-family_pss() { for p in $(family "$1"); do cat "/proc/$p/smaps_rollup"; done 2>/dev/null | awk '/^Pss:/ { n += $2 } END { print n }'; }
+family_cpu() { for p in $(family "$1"); do sed 's/.*) //' "/proc/$p/stat"; done 2>/dev/null | awk '{ n += $12 + $13 + $14 + $15 } END { printf "%.0f\n", n }'; }
+family_pss() { for p in $(family "$1"); do cat "/proc/$p/smaps_rollup"; done 2>/dev/null | awk '/^Pss:/ { n += $2 } END { printf "%.0f\n", n }'; }
 
 # one TOOL PROGRAM
 one_recording() {

@@ -20,7 +20,7 @@ many_snapshots() {
 	[ -s scale.pbz ] || { say "$(tail -n 1 launched.err)"; return; }
 	"$PROBEE" report scale.pbz --collapse >scale.folded 2>/dev/null
 	record "stacks of three walks that are right" "$name" \
-		"$(awk -v chain="$chain" '/^many;/ && index($0, chain) { n += $NF } END { print n + 0 }' scale.folded)"
+		"$(awk -v chain="$chain" '/^many;/ && index($0, chain) { n += $NF } END { printf "%.0f\n", n }' scale.folded)"
 	"$PROBEE" report scale.pbz --csv >scale.csv 2>/dev/null
 	record "ms from the start to the first row" "$name" "$(figure first-csv scale.csv "$(of life real_ns)")"
 	for word in rows tables bytes mappings evicted refused; do

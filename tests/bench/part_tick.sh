@@ -28,8 +28,8 @@ tick_command() {
 # tick_samples TOOL FILE
 tick_samples() {
 	case $1 in
-	bcc) awk 'NF { n += $NF } END { print n + 0 }' "$2.out" ;;
-	bpftrace) awk '/\]: [0-9]+$/ { n += $NF } END { print n + 0 }' "$2.out" ;;
+	bcc) awk 'NF { n += $NF } END { printf "%.0f\n", n }' "$2.out" ;;
+	bpftrace) awk '/\]: [0-9]+$/ { n += $NF } END { printf "%.0f\n", n }' "$2.out" ;;
 	*) "$PROBEE" report "$2" --csv -q | wc -l ;;
 	esac
 }

@@ -60,7 +60,7 @@ run limited info "$TMP/strings.pbz";                              exits 0; print
 run limited report --strict "$TMP/strings.pbz" --collapse;        exits 3; one_line; says 'bytes were not read'
 run limited report --strict "$TMP/pairs.pbz" --collapse;          exits 3
 grep -qF '[too many stacks] ' "$TMP/stdout" || wrong 'has no [too many stacks]'
-[ "$(awk '{ n += $NF } END { print n }' "$TMP/stdout")" = 100000 ] || wrong 'has not all samples'
+[ "$(awk '{ n += $NF } END { printf "%.0f\n", n }' "$TMP/stdout")" = 100000 ] || wrong 'has not all samples'
 run limited report "$TMP/csv.pbz" --csv;                          exits 1; one_line; says 'Try:'
 run limited report --no-limits "$TMP/clocks.pbz" --collapse;      exits 0
 

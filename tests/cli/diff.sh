@@ -13,7 +13,7 @@ cd "$TMP" || exit 1
 ./make_sim run.pbz 5 3000 0 run && ./make_sim slowrun.pbz 6 3000 20 run || exit 1
 ./make_sim hostile.pbz 7 3000 50 time hostile && ./make_sim cycles.pbz 8 100 0 time cycles || exit 1
 same() { [ "$1" = "$2" ] || { echo "$3: $1, not $2"; failures=$((failures + 1)); }; }
-column() { awk -v back="$1" '{ s += $(NF - back) } END { print s + 0 }'; }
+column() { awk -v back="$1" '{ s += $(NF - back) } END { printf "%.0f\n", s }'; }
 
 run probee diff a.pbz b.pbz
 exits 0; silent

@@ -295,7 +295,7 @@ sleep 0.3
 run probee push "$trace" --protocol ingest --window 5ms -n
 told 'r["path"]' | tail -n +$((from + 1)) | sort | uniq -c >"$TMP/came"
 is 'the number of different bodies' "$(wc -l <"$TMP/came")" "$(grep '^  POST' "$TMP/stdout" | sort -u | wc -l)"
-[ "$(awk '{ n += $1 - 1 } END { print n }' "$TMP/came")" -le $kills ] || wrong "more bodies come twice than there were kills ($kills)"
+[ "$(awk '{ n += $1 - 1 } END { printf "%.0f\n", n }' "$TMP/came")" -le $kills ] || wrong "more bodies come twice than there were kills ($kills)"
 
 # Other options make other bodies.
 push --protocol ingest --progress "$TMP/progress" --label a=b; exits 1; says 'with other options'

@@ -11,7 +11,7 @@ exits 0
 run "$make_trace" "$TMP/t.pbz" 5000 200
 exits 0
 
-sum_of() { "$PROBEE" report "$TMP/t.pbz" --collapse "$@" | awk '{ s += $NF } END { print s + 0 }'; }
+sum_of() { "$PROBEE" report "$TMP/t.pbz" --collapse "$@" | awk '{ s += $NF } END { printf "%.0f\n", s }'; }
 same() { [ "$1" = "$2" ] || { echo "$3: $1, not $2"; failed=1; }; }
 failed=0
 

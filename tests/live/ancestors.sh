@@ -69,7 +69,7 @@ check "--dry-run: the recording of today" grep -qx "probee sample -o TMP/trace.p
 check "--dry-run: the report" grep -qx "probee report TMP/trace.pbz --kernel-suffix=_k --svg=a.svg --by cpu" dry
 probee --pid "$SPIN" --collapse x.txt --time 500 -f 499 2>"$T/err"
 check "samples of that process alone" equal "$(grep -vc '^chain30;' x.txt)" 0
-check "about as many as were asked for" at_least "$(awk '{ s += $NF } END { print s + 0 }' x.txt)" 30
+check "about as many as were asked for" at_least "$(awk '{ s += $NF } END { printf "%.0f\n", s }' x.txt)" 30
 probee --collapse cpus.txt --time 300 --group-by-cpu 2>"$T/err"
 check "--group-by-cpu: CPUs as roots" grep -qiE '^(cpu|CPU)' cpus.txt
 probee --self-profile --collapse self.txt --time 500 -f 999 2>"$T/err"

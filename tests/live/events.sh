@@ -8,7 +8,7 @@ need_bpf
 # weight FILE EVENT THREAD FUNCTION: sum of the weights of that event's samples in that thread under that function.
 weight() {
 	"$PROBEE" report "$1" --event "$2" --comm "$3" --collapse 2>/dev/null |
-		awk -v f="$4" '$0 ~ ";" f "[;_ ]" { sum += $NF } END { print sum + 0 }'
+		awk -v f="$4" '$0 ~ ";" f "[;_ ]" { sum += $NF } END { printf "%.0f\n", sum }'
 }
 counted() { awk -v e="$1" '$1 == e { print $2 }' counts; }
 

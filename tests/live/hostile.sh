@@ -147,7 +147,7 @@ if [ -n "$server" ]; then
 	background "$PROBEE" sample -e "u:$WORKLOADS/calls:leaf" -o probed.pbz -- "$WORKLOADS/calls" 1000 0 2>probed.err
 	probing=$PID
 	check "a probe while the reader hangs: a whole trace" until_true 20 bash -c "'$PROBEE' info probed.pbz | grep -q '^ended *by target-exit'"
-	check "with each call" equal "$("$PROBEE" report probed.pbz --collapse 2>>"$T/err" | awk '{ s += $NF } END { print s }')" 2000
+	check "with each call" equal "$("$PROBEE" report probed.pbz --collapse 2>>"$T/err" | awk '{ s += $NF } END { printf "%.0f\n", s }')" 2000
 	hangs=$(kill -0 "$probing" 2>/dev/null && echo yes)
 	finish "$victim"
 

@@ -28,7 +28,7 @@ exact() { "$PROBEE" report "$1.pbz" --event irq --json 2>>"$T/err" | python3 -c 
 meta() { "$PROBEE" info "$1.pbz" --json 2>>"$T/err" | python3 -c 'import json, sys
 print(dict(w.split("=") for w in json.load(sys.stdin)["meta"]["irq"].split())[sys.argv[1]])' "$2"; }
 
-softirqs() { awk -v v="$1:" '$1 == v { for (i = 2; i <= NF; i++) s += $i } END { print s }' /proc/softirqs; }
+softirqs() { awk -v v="$1:" '$1 == v { for (i = 2; i <= NF; i++) s += $i } END { printf "%.0f\n", s }' /proc/softirqs; }
 
 # What bpftrace says of the same time. It is there before and after, but packets come only in between.
 if [ -r /sys/kernel/tracing/events/irq ] || [ -r /sys/kernel/debug/tracing/events/irq ]; then

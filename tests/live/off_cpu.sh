@@ -53,11 +53,11 @@ check "a sleep from the start to the end" awk -v us="$(microseconds all off-cpu 
 
 # The kernel's own account of how long threads waited for a CPU.
 start naps 60
-before=$(awk '{ sum += $2 } END { print sum }' /proc/"$PID"/task/*/schedstat)
+before=$(awk '{ sum += $2 } END { printf "%.0f\n", sum }' /proc/"$PID"/task/*/schedstat)
 off_cpu busy -p "$PID" -d 2
-after=$(awk '{ sum += $2 } END { print sum }' /proc/"$PID"/task/*/schedstat)
+after=$(awk '{ sum += $2 } END { printf "%.0f\n", sum }' /proc/"$PID"/task/*/schedstat)
 check "waiting for a CPU: no more than the kernel says" awk -v k=$((after - before)) \
-	-v ours="$("$PROBEE" report busy.pbz --event cpu-wait --collapse 2>/dev/null | awk '{ s += $NF } END { print s + 0 }')" \
+	-v ours="$("$PROBEE" report busy.pbz --event cpu-wait --collapse 2>/dev/null | awk '{ s += $NF } END { printf "%.0f\n", s }')" \
 	'BEGIN { printf "%.1f ms of %.1f", ours / 1e3, k / 1e6; exit !(ours * 1e3 <= k * 1.05 + 2e6) }'
 
 off_cpu long -p "$PID" -d 1 --min-block-time 3ms
@@ -98,7 +98,7 @@ check "a nap is ended by the timer, whoever ran then" awk '/^interrupt;.*;hrtime
 interrupted='^interrupt;.*(entry_SYSCALL|asm_exc_|cpu_startup_entry.*;asm_)'
 grep -E "$interrupted" wakers.folded >>"$T/err"
 check "interrupts have no part of whom they interrupt" not grep -qE "$interrupted" wakers.folded
-sum_of() { "$PROBEE" report wakers.pbz --event "$1" --collapse 2>>"$T/err" | awk '{ s += $NF } END { print s + 0 }'; }
+sum_of() { "$PROBEE" report wakers.pbz --event "$1" --collapse 2>>"$T/err" | awk '{ s += $NF } END { printf "%.0f\n", s }'; }
 check "the time slept is the time ended" awk -v a="$(sum_of off-cpu)" -v b="$(sum_of wakeup)" 'BEGIN { printf "%.3f s slept, %.3f s ended", a / 1e6, b / 1e6; exit !(b > 0.5 * a && b <= a * 1.001) }'
 check "wakers: the accounts" identity wakers
 
@@ -156,8 +156,8 @@ time.sleep(60)'
 sleep 0.3
 timeout 20 "$PROBEE" record --off-cpu -e cpu-clock -F 499 --snap-freq 4 -p "$PID" -d 3 -v -o wakes.pbz >/dev/null 2>wakes.err
 check "one that wakes under way: exit status" equal $? 0
-on=$("$PROBEE" report wakes.pbz --event cpu-clock --collapse 2>>"$T/err" | awk '{ s += $NF } END { print s + 0 }')
-off=$(for e in off-cpu cpu-wait; do "$PROBEE" report wakes.pbz --event $e --collapse 2>/dev/null; done | awk '{ s += $NF } END { print s + 0 }')
+on=$("$PROBEE" report wakes.pbz --event cpu-clock --collapse 2>>"$T/err" | awk '{ s += $NF } END { printf "%.0f\n", s }')
+off=$(for e in off-cpu cpu-wait; do "$PROBEE" report wakes.pbz --event $e --collapse 2>/dev/null; done | awk '{ s += $NF } END { printf "%.0f\n", s }')
 check "on and off a CPU is all of its time" awk -v on="$on" -v off="$off" 'BEGIN { on = on / 499; off /= 1e6
 	printf "%.3f s on, %.3f s off", on, off; exit !(on > 0.02 && on < 0.6 && on + off > 2.93 && on + off < 3.1) }'
 all=$("$PROBEE" report wakes.pbz --event cpu-clock,off-cpu,cpu-wait --json 2>>"$T/err" | python3 -c 'import json, sys; print(json.load(sys.stdin)["value"])')

@@ -17,7 +17,7 @@ probe() {
 }
 
 # count NAME [EVENT]: the sum of all stacks.
-count() { "$PROBEE" report "$1.pbz" ${2:+--event "$2"} --no-inline --collapse 2>>"$T/err" | awk '{ s += $NF } END { print s + 0 }'; }
+count() { "$PROBEE" report "$1.pbz" ${2:+--event "$2"} --no-inline --collapse 2>>"$T/err" | awk '{ s += $NF } END { printf "%.0f\n", s }'; }
 folded_of() { "$PROBEE" report "$1.pbz" ${2:+--event "$2"} --no-inline --collapse 2>>"$T/err"; }
 whole() { grep -q "100.0 % of user stacks whole" "$1.err"; }
 # accounted NAME: fired is the sum of what became of it.

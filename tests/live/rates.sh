@@ -25,7 +25,7 @@ check "50 kHz: in the trace" grep -qE '"rate.lowered": *"lowest=[0-9.e+]+ asked=
 check "50 kHz: under a report" grep -q 'the rate was lowered, to .* of 50000 Hz at times.*weigh as much more' report.err
 
 # A sample stands for the ticks that were passed over: the weights add up to the time, and so do folded stacks.
-weights=$(awk '{ n += $NF } END { print n }' folded)
+weights=$(awk '{ n += $NF } END { printf "%.0f\n", n }' folded)
 wanted=$((submitted + passed))
 echo "$fired ticks, $submitted taken, $passed passed over, which weigh as $weights"
 check "50 kHz: samples weigh as the ticks" test $((weights * 100)) -ge $((wanted * 90)) -a $((weights * 100)) -le $((wanted * 110))

@@ -13,7 +13,7 @@ chain="main;child;many_outer;many_middle;many_inner;wait_here"
 # tables TRACE WORD: a figure of META unwind.tables.
 tables() { zstd -dcq "$1" | grep -ao 'rows=[a-z0-9= ]*' | tr ' ' '\n' | sed -n "s/^$2=//p"; }
 # spread FOLDED: in how many stacks the chain begins at a root, and in how many it does not.
-right() { awk -v chain="$chain" '/^many;/ && index($0, chain) { n += $NF } END { print n + 0 }' "$1"; }
+right() { awk -v chain="$chain" '/^many;/ && index($0, chain) { n += $NF } END { printf "%.0f\n", n }' "$1"; }
 wrong() {
 	awk -v chain="$chain" '/^many;/ && /_start;/ && !/;main;pause|;main;__GI___libc_pause|truncated/ && !index($0, chain) {
 		print; bad = 1 } END { exit !bad }' "$1"

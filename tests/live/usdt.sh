@@ -16,7 +16,7 @@ probe() {
 	RC=$?
 	cp "$name.err" "$T/err"
 }
-count() { "$PROBEE" report "$1.pbz" ${2:+--event "$2"} --no-inline --collapse 2>>"$T/err" | awk '{ s += $NF } END { print s + 0 }'; }
+count() { "$PROBEE" report "$1.pbz" ${2:+--event "$2"} --no-inline --collapse 2>>"$T/err" | awk '{ s += $NF } END { printf "%.0f\n", s }'; }
 fired() { sed -n "s/^probee: usdt:$2: fired=\([0-9]*\) .*/\1/p" "$1.err"; }
 
 # What a file has is what readelf says.

@@ -72,7 +72,7 @@ check "each is the rest of a path" at_least "$RIGHT" $((TOTAL - $(of_shadow late
 timeout -k 5 60 "$PROBEE" sample -v -e "usdt:$USDT:fixture:function__return" --usdt-stack "usdt:$USDT:$SPEC,every" -o every.pbz -- "$USDT" stack 0.3 2>"$T/err"
 entry="usdt:$USDT:fixture:function__entry"
 "$PROBEE" report every.pbz --event "$entry" --no-inline --collapse >every.folded 2>>"$T/err"
-check "every: as many events as entries" equal "$(awk '{ s += $NF } END { print s }' every.folded)" "$(of_shadow every entered)"
+check "every: as many events as entries" equal "$(awk '{ s += $NF } END { printf "%.0f\n", s }' every.folded)" "$(of_shadow every entered)"
 sed -E 's/(.*) ([0-9]+)$/\1;burn \2/' every.folded | "$LIVE/usdt_stack.py" >every.out 2>>"$T/err"
 read -r TOTAL RIGHT ENDS ROOTS <every.out
 check "every: each stack is a path" at_least "$RIGHT" $((TOTAL - $(of_shadow every rewound)))

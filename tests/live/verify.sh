@@ -19,7 +19,7 @@ audited() {
 }
 
 # verdicts WORDS: sum of the counts of this kind in $T/all.
-verdicts() { awk -v what="$1" 'index($0, "%  " what) { n += $1 } END { print n + 0 }' all; }
+verdicts() { awk -v what="$1" 'index($0, "%  " what) { n += $1 } END { printf "%.0f\n", n }' all; }
 
 : >all
 for w in chain30 chain30_static chain30_nopie deep drap twochains throws sigalt coroutine; do

@@ -76,7 +76,7 @@ judge_inside() {
 }
 
 # events NAME EVENT: how often it came.
-events() { "$PROBEE" report "$1.pbz" --event "$2" --collapse 2>>"$T/err" | awk '{ s += $NF } END { print s + 0 }'; }
+events() { "$PROBEE" report "$1.pbz" --event "$2" --collapse 2>>"$T/err" | awk '{ s += $NF } END { printf "%.0f\n", s }'; }
 
 # sh starts three programs, each of which sleeps once.
 judge_probes() {
@@ -244,7 +244,7 @@ judge_changes() {
 	check_in_time "CPU hotplug: nobody says that the timer was late" not grep -q 'the timer fired' hotplug.stderr
 	ran clock
 	# --from counts from the first sample and knows no dates.
-	samples_from() { folded clock.pbz --from "$1" -q | awk '{ n += $NF } END { print n + 0 }'; }
+	samples_from() { folded clock.pbz --from "$1" -q | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
 	check_in_time "a CPU that comes online later is sampled" at_least "$(samples_from 2s)" 30
 	check "clock step: the clock was set" equal "$(tail -n 1 clock.year)" 2041
 	check "clock step: dates begin with those of the beginning" equal "$(times_of clock.pbz | head -n 1 | cut -d ' ' -f 2)" \
