@@ -11,6 +11,7 @@
 #	san                  unit and cli with sanitizers, built by `make SAN=1 all tests`
 #	fuzz                 built by `make FUZZ=1 fuzzers`, FUZZ_SECONDS (20) each, but FUZZ_TOTAL seconds at most for all
 #
+# A test whose script the shell could not read in some place has failed, because a check may not have run.
 # A test exits 0 (passed), 77 (skipped: its last line says why) or anything else (failed). One that prints
 # TAP ("ok 1 - name", "not ok 2 - name", "ok 3 # SKIP why") is counted by those lines. It starts in the
 # root of the tree and gets OUT, PROBEE and an empty directory TMP. Its time is limited to 120 s, unless a line
@@ -188,6 +189,9 @@ judge() {
 		esac
 	elif [ "$bad" = 0 ] && { { [ "$rc" != 0 ] && [ "$rc" != 77 ]; } || [ "${plan:-$ok}" != "$ok" ]; }; then
 		bad=1	# it died on the way
+	elif grep -E ': line [0-9]+: .*(syntax error|bad substitution|division by 0)' "$log" >"$work/parts"; then
+		bad=1	# the shell has left out what it could not read, perhaps a check
+		sed 's/^/not ok - the shell: /' "$work/parts" >>"$log"
 	fi
 	passed=$((passed + ok - skip)) failed=$((failed + bad)) skipped=$((skipped + skip))
 

@@ -17,6 +17,7 @@ script skips 'echo "no such kernel"' 'exit 77'
 script tap 'echo 1..4' 'echo "ok 1 - a"' 'echo "ok 2 - b # SKIP no root"' 'echo "not ok 3 - c"' 'echo "ok 4 - d"' 'exit 1'
 script dies_early 'echo 1..3' 'echo "ok 1 - a"'
 script dies_late 'echo 1..1' 'echo "ok 1 - a"' 'exit 139'
+printf '%s\n' '#!/bin/bash' 'echo "ok 1 - a"' 'echo "ok 2 - $((1.5 + 1))"' 'echo 1..1' >tests/cli/unread.sh; chmod +x tests/cli/unread.sh
 script hangs '# timeout: 1' 'sleep 30'
 printf '#!/bin/sh\n' >tests/cli/forgotten.sh
 printf 'helper() { :; }\n' >tests/cli/lib.sh
@@ -28,7 +29,7 @@ rc=$?
 bad=0
 want() { grep -qE "$1" log || { echo "no line like: $1"; bad=1; }; }
 [ $rc = 1 ] || { echo "exit $rc, not 1"; bad=1; }
-[ "$(tail -n 1 log)" = '5 passed, 6 failed, 2 skipped' ] || { echo "wrong last line"; bad=1; }
+[ "$(tail -n 1 log)" = '6 passed, 7 failed, 2 skipped' ] || { echo "wrong last line"; bad=1; }
 [ $(($(date +%s) - start)) -lt 15 ] || { echo "the time limit did not work"; bad=1; }
 want '^pass  cli/passes.sh'
 want '^FAIL  cli/fails.sh .*exit 3'
@@ -39,6 +40,8 @@ want '^FAIL  cli/dies_early.sh'
 want '^FAIL  cli/dies_late.sh'
 want '^    \(out of time\)'
 want '^FAIL  cli/forgotten.sh'
+want '^FAIL  cli/unread.sh'
+want '^    not ok - the shell: .*syntax error'
 [ "$(sed -n '/^failed: cli\/tap.sh$/,/^failed: cli/p' log | sed -n 2p)" = "    failed 3 - c" ] || { echo "failures are not named at the end"; bad=1; }
 want '^failed: cli/fails.sh'
 grep -q 'not shown' log && { echo "a passing test was not silent"; bad=1; }
