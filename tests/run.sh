@@ -403,7 +403,7 @@ run_all() {
 }
 
 # The order in which they run beside the live tests: long ones are not last.
-[ $# -gt 0 ] || set -- layers unit cli tools spec live vm san oracle browser consumers push fuzz
+[ $# -gt 0 ] || set -- layers unit cli tools spec live vm san oracle push browser consumers fuzz
 for kind; do add_kind "$kind"; done
 for kind in "${!order_alone[@]}"; do order[$kind]+=${order_alone[$kind]}; done	# they end last
 run_all
