@@ -11,6 +11,7 @@
 
 #include "formats/trace/trace_reader.h"
 #include "formats/trace/trace_writer.h"
+#include "src/base/array.h"
 #include "src/model/definition_store.h"
 
 #define IDS (1u << 20)
@@ -25,6 +26,9 @@ struct maker {
 	uint32_t part;
 	struct record metas[64], clock;
 	size_t nr_metas;
+	/* Of each sample: the least time from there on. And which sample is next. */
+	uint64_t *least;
+	size_t nr_least, cap_least, next_sample;
 };
 
 static void must(bool ok, const char *what)
@@ -235,12 +239,24 @@ static void end_part(struct maker *m)
 	begin_part(m);
 }
 
+/*
+ * A stack may come later than those after it, and the samples of a chunk are sorted. So a part ends
+ * only where all samples in it are older than all that follow; else their order would be another
+ * one than without parts.
+ */
+static bool may_end(const struct maker *m, const struct rec_sample *s)
+{
+	return m->limit && m->in_part >= m->limit && (!s->scan || s->scan != m->in_scan) &&
+	       m->time_ns <= m->least[m->next_sample];
+}
+
 static void sample(struct maker *m, struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
 
-	if (m->limit && m->in_part >= m->limit && (!s->scan || s->scan != m->in_scan))
+	if (may_end(m, s))
 		end_part(m);
+	m->next_sample++;
 	m->in_scan = s->scan ? s->scan : m->in_scan;
 	m->in_part++;
 	m->time_ns = s->time_ns > m->time_ns ? s->time_ns : m->time_ns;
@@ -270,6 +286,21 @@ static void copy(struct maker *m, struct record *rec)
 	}
 }
 
+static void learn_time(struct maker *m, uint64_t time_ns)
+{
+	uint64_t *place = array_push(&m->least, &m->nr_least, &m->cap_least);
+
+	must(place, "no memory");
+	*place = time_ns;
+}
+
+static void learn_least(struct maker *m)
+{
+	for (size_t i = m->nr_least; i-- > 1;)
+		if (m->least[i - 1] > m->least[i])
+			m->least[i - 1] = m->least[i];
+}
+
 /* What stands before the first definition begins each part. */
 static void learn(struct maker *m)
 {
@@ -279,6 +310,8 @@ static void learn(struct maker *m)
 	while (trace_reader_next(m->reader, &rec) > 0) {
 		must(!definition_store_record(m->t, &rec), "no memory");
 		begins &= rec.tag == REC_META || rec.tag == REC_CLOCK;
+		if (rec.tag == REC_SAMPLE)
+			learn_time(m, rec.sample.time_ns);
 		if (begins && rec.tag == REC_META) {
 			struct record *copy = &m->metas[m->nr_metas++];
 			char *value = malloc(rec.meta.len + 1);
@@ -291,6 +324,7 @@ static void learn(struct maker *m)
 		if (begins && rec.tag == REC_CLOCK && !m->clock.tag)
 			m->clock = rec;
 	}
+	learn_least(m);
 }
 
 int main(int argc, char **argv)
