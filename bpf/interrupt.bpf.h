@@ -10,7 +10,7 @@
 /*
  * Whether the thread was interrupted in its program. x86-64 handles such an interrupt on the stack
  * of the thread. The registers that it saved then have -1 as the number of the system call
- * (orig_ax). Page faults have that number, too, but their handlers wake no other thread.
+ * (orig_ax). So they have in a page fault, which is_interrupt() tells from an interrupt.
  */
 static __always_inline bool interrupted_program(struct task_struct *task)
 {
@@ -44,4 +44,44 @@ static __always_inline bool on_interrupt_stack(void *ctx, const struct task_stru
 
 	bpf_probe_read_kernel(&at, sizeof(at), (void *)&kept);
 	return at - (uint64_t)task->stack >= THREAD_STACK_BYTES;
+}
+
+static __always_inline bool is_inside(const struct kernel_range *r, uint64_t frame)
+{
+	return frame > r->start && frame <= r->end;
+}
+
+/*
+ * Whether a thread that was interrupted in its program does its own work: in a page fault, whose
+ * end gives away the lock of the memory, or on its way back to the program, where it may die by a
+ * signal. The outermost frames of its kernel stack tell, the only ones that g has. A stack that is
+ * not whole is taken for that of an interrupt.
+ */
+static __always_inline bool is_its_own(const struct gather *g, const struct kernel_entries *k)
+{
+	uint32_t n = g->head.nr_kernel;
+
+	if (n < 2 || n >= WIRE_MAX_KERNEL)
+		return false;
+	return !is_inside(&k->interrupts, g->frames[n - 1]) ||
+	       is_inside(&k->exits[0], g->frames[n - 2]) ||
+	       is_inside(&k->exits[1], g->frames[n - 2]);
+}
+
+/*
+ * Whether an interrupt is at work. g, which has no frames yet, may then have its kernel stack
+ * without the innermost frames that skip counts. Otherwise g has none.
+ */
+static __always_inline bool is_interrupt(void *ctx, struct gather *g, struct task_struct *task,
+					 const struct kernel_entries *k, uint32_t skip)
+{
+	if (!task->pid || !interrupted_program(task))
+		return !task->pid;
+	if (!k->interrupts.end)
+		return true;
+	gather_kernel_behind(ctx, g, skip);
+	if (!is_its_own(g, k))
+		return true;
+	g->head.nr_kernel = 0;
+	return false;
 }

@@ -442,42 +442,6 @@ static __always_inline bool put_waker(struct gather *g, const struct off_cpu_thr
 	return !bpf_ringbuf_output(&off_cpu_ring, stay, sizeof(*stay), off_cpu_wake_flags(g));
 }
 
-static __always_inline bool is_inside(const struct kernel_range *r, uint64_t frame)
-{
-	return frame > r->start && frame <= r->end;
-}
-
-/*
- * Whether a thread that was interrupted in its program does its own work: in a page fault, whose
- * end gives away the lock of the memory, or on its way back to the program, where it may die by a
- * signal. The outermost frames of its kernel stack tell, the only ones that g has. A stack that is
- * not whole is taken for that of an interrupt.
- */
-static __always_inline bool is_its_own(const struct gather *g)
-{
-	uint32_t n = g->head.nr_kernel;
-
-	if (n < 2 || n >= WIRE_MAX_KERNEL)
-		return false;
-	return !is_inside(&off_cpu.entries.interrupts, g->frames[n - 1]) ||
-	       is_inside(&off_cpu.entries.exits[0], g->frames[n - 2]) ||
-	       is_inside(&off_cpu.entries.exits[1], g->frames[n - 2]);
-}
-
-/* Whether an interrupt does this, of which g then has the stack. Else g has no frames. */
-static __always_inline bool is_interrupt(void *ctx, struct gather *g, struct task_struct *task)
-{
-	if (!task->pid || !interrupted_program(task))
-		return !task->pid;
-	if (!off_cpu.entries.interrupts.end)
-		return true;
-	gather_kernel_behind(ctx, g, OWN_FRAMES);
-	if (!is_its_own(g))
-		return true;
-	g->head.nr_kernel = 0;
-	return false;
-}
-
 /*
  * Hands out who ends the sleep of t, and at which stack. The kernel has interrupts off here, as
  * where threads leave, so the scratch is free. What an interrupt wakes has no waker: the thread
@@ -492,7 +456,7 @@ static __always_inline void give_waker(void *ctx, struct gather *g, const struct
 	bool interrupt;
 
 	init_head(&g->head, task, ids, now, 0);
-	interrupt = is_interrupt(ctx, g, task);
+	interrupt = is_interrupt(ctx, g, task, &off_cpu.entries, OWN_FRAMES);
 	if (!interrupt)
 		ids = ids_of(task);
 	g->head.tgid = ids.tgid;

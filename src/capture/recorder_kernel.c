@@ -4,7 +4,8 @@
  * needs (kernel_symbols.h). They are read by a worker without rights: for scans at once, because
  * nearly every row has frames of the kernel; for samples when the first one has such a frame, which
  * of many programs none ever has. Until then samples are held (held_stacks.h), and only what
- * cannot be held waits.
+ * cannot be held waits. A recording of who wakes threads begins when they are read, because the
+ * kernel's side has to be told where interrupts enter the kernel.
  */
 #include <poll.h>
 #include <sys/stat.h>

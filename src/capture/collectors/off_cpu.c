@@ -148,10 +148,8 @@ static int off_cpu_start(void *state, uint64_t begin_ns)
 {
 	struct off_cpu *o = state;
 	struct bpf_program *programs[] = { capture_bpf_waking(o->bpf), capture_bpf_switch(o->bpf) };
-
-	int err = o->options->wakers ? recorder_kernel_entries(
-					       o->recorder, &capture_bpf_off_cpu(o->bpf)->entries)
-				     : 0;
+	struct kernel_entries *entries = &capture_bpf_off_cpu(o->bpf)->entries;
+	int err = o->options->wakers ? recorder_kernel_entries(o->recorder, entries) : 0;
 
 	if (err)
 		return err;

@@ -54,24 +54,29 @@ size_t kernel_trim(const struct kernel_symbols *k, const uint64_t *frames, size_
 	return nr;
 }
 
-static bool is_interrupt(const char *name)
-{
-	static const char *const others[] = { "asm_common_interrupt", "el1h_64_irq", "el0t_64_irq",
-					       "el0t_32_irq", "ret_from_intr" };
+typedef bool (*name_test)(const char *name);
 
-	if (!strncmp(name, "asm_sysvec_", 11))
-		return true;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (!strcmp(others[i], name))
-			return true;
-	return false;
+static bool is_one_of(const char *name, const char *const *names)
+{
+	while (*names && strcmp(*names, name))
+		names++;
+	return *names;
 }
 
-static bool is_entry(const struct kernel_symbols *k, uint64_t frame)
+static bool is_x86_interrupt(const char *name)
 {
-	struct kernel_symbol sym;
+	static const char *const others[] = { "asm_common_interrupt", "asm_spurious_interrupt",
+					      NULL };
 
-	return !kernel_symbols_find(k, frame - 1, &sym) && is_interrupt(sym.name);
+	return !strncmp(name, "asm_sysvec_", 11) || is_one_of(name, others);
+}
+
+static bool is_interrupt(const char *name)
+{
+	static const char *const others[] = { "el1h_64_irq", "el0t_64_irq", "el0t_32_irq",
+					      "ret_from_intr", NULL };
+
+	return is_x86_interrupt(name) || is_one_of(name, others);
 }
 
 static bool is_exit_to_user(const char *name)
@@ -79,59 +84,53 @@ static bool is_exit_to_user(const char *name)
 	return !strcmp(name, "irqentry_exit_to_user_mode");
 }
 
-static bool is_exit(const char *name)
+static bool is_exit_of_any(const char *name)
 {
 	return !strcmp(name, "irqentry_exit");
 }
 
-/* Whether what is further in than this entry is done on the way back from an interrupt. */
-static bool is_way_back(const struct kernel_symbols *k, const uint64_t *frames, size_t entry)
+static bool is_exit(const char *name)
 {
-	struct kernel_symbol sym;
-
-	return entry && !kernel_symbols_find(k, frames[entry - 1] - 1, &sym) &&
-	       (is_exit_to_user(sym.name) || is_exit(sym.name));
+	return is_exit_to_user(name) || is_exit_of_any(name);
 }
 
 /*
  * Soft interrupts that only interrupts ask for. A thread may come to serve them at the end of a
- * call that has nothing to do with them; those that receive packets may be asked for by the call.
+ * call that has nothing to do with them. Those that receive packets may be asked for by the call.
  */
-static bool is_deferred(const struct kernel_symbols *k, uint64_t frame)
+static bool is_deferred(const char *name)
 {
 	static const char *const names[] = { "blk_done_softirq", "run_timer_softirq",
-					     "hrtimer_run_softirq", "rcu_core_si" };
+					     "hrtimer_run_softirq", "rcu_core_si", NULL };
+
+	return is_one_of(name, names);
+}
+
+/* Whether the function that a return address is in has such a name. */
+static bool is_in(const struct kernel_symbols *k, uint64_t frame, name_test accept)
+{
 	struct kernel_symbol sym;
 
-	if (kernel_symbols_find(k, frame - 1, &sym))
-		return false;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(names[i], sym.name))
-			return true;
-	return false;
+	return !kernel_symbols_find(k, frame - 1, &sym) && accept(sym.name);
 }
 
 bool kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *frames, size_t *nr)
 {
 	for (size_t i = *nr; k && i-- > 0;) {
-		if (!is_deferred(k, frames[i]) &&
-		    (!is_entry(k, frames[i]) || is_way_back(k, frames, i)))
-			continue;
-		*nr = i + 1;
-		return true;
+		bool is_entry = is_in(k, frames[i], is_interrupt);
+		bool is_left = is_entry && i && is_in(k, frames[i - 1], is_exit);
+
+		if ((is_entry && !is_left) || is_in(k, frames[i], is_deferred)) {
+			*nr = i + 1;
+			return true;
+		}
 	}
 	return false;
 }
 
-static bool is_x86_interrupt(const char *name)
-{
-	return !strncmp(name, "asm_sysvec_", 11) || !strcmp(name, "asm_common_interrupt") ||
-	       !strcmp(name, "asm_spurious_interrupt");
-}
-
 struct kernel_entries kernel_trim_entries(const struct kernel_symbols *k)
 {
-	static bool (*const exits[KERNEL_EXITS])(const char *) = { is_exit_to_user, is_exit };
+	static const name_test exits[KERNEL_EXITS] = { is_exit_to_user, is_exit_of_any };
 	struct kernel_entries e = { 0 };
 
 	if (!k || kernel_symbols_range(k, is_x86_interrupt, &e.interrupts.start, &e.interrupts.end))
@@ -144,7 +143,7 @@ struct kernel_entries kernel_trim_entries(const struct kernel_symbols *k)
 size_t kernel_trim_handler(const struct kernel_symbols *k, const uint64_t *frames, size_t nr)
 {
 	for (size_t i = 0; k && i < nr; i++)
-		if (is_entry(k, frames[i]))
+		if (is_in(k, frames[i], is_interrupt))
 			return i + 1;
 	return nr;
 }

@@ -29,9 +29,10 @@ size_t kernel_trim(const struct kernel_symbols *k, const uint64_t *frames, size_
 
 /*
  * Whether the stack was taken in an interrupt. Then *nr becomes the number of frames, from the
- * innermost on, that are of the interrupt. What it interrupted is behind them, and that may have
- * been on its way back from another interrupt, which then does not count. Soft interrupts that only
- * interrupts ask for are of an interrupt, too, whoever serves them.
+ * innermost on, that belong to the interrupt. The frames behind them are what it interrupted.
+ *
+ * An interrupt that a thread is on its way back from does not count. A soft interrupt that a thread
+ * serves in a call of its own counts if only interrupts can have asked for it.
  */
 bool kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *frames, size_t *nr);
 
