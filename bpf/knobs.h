@@ -185,6 +185,7 @@ struct kernel_range {
 
 struct kernel_entries {
 	struct kernel_range interrupts, exits[KERNEL_EXITS];
+	struct kernel_range wake;	/* the function in which the tracepoint of wakers lies */
 };
 
 /* What stays off the CPU are recorded (bpf/off_cpu.bpf.h). */

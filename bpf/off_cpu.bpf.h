@@ -443,6 +443,21 @@ static __always_inline bool put_waker(struct gather *g, const struct off_cpu_thr
 }
 
 /*
+ * The kernel stack of a waker, which begins behind the function that wakes. Where others have
+ * programs at the same tracepoint, the kernel calls them all from one more function.
+ */
+static __always_inline void gather_kernel_waker(void *ctx, struct gather *g)
+{
+	uint32_t n = g->head.nr_user;
+
+	if (!g->head.nr_kernel)
+		gather_kernel_behind(ctx, g, OWN_FRAMES);
+	if (n <= UNWIND_MAX_FRAMES && g->head.nr_kernel &&
+	    is_inside(&off_cpu.entries.wake, g->frames[n]))
+		gather_kernel_behind(ctx, g, OWN_FRAMES + 1);
+}
+
+/*
  * Hands out who ends the sleep of t, and at which stack. The kernel has interrupts off here, as
  * where threads leave, so the scratch is free. What an interrupt wakes has no waker: the thread
  * that it interrupted has nothing to do with it.
@@ -475,8 +490,8 @@ static __always_inline void give_waker(void *ctx, struct gather *g, const struct
 	} else {
 		gather_user_here(&e, task);
 	}
-	if (knobs.want_kernel && !g->head.nr_kernel)
-		gather_kernel_behind(ctx, g, OWN_FRAMES);
+	if (knobs.want_kernel)
+		gather_kernel_waker(ctx, g);
 	g->counters[COUNTER_WAKERS]++;
 	if (!put_waker(g, t, id_of_stack(g, &e)))
 		g->counters[COUNTER_RING_FULL]++;

@@ -62,7 +62,7 @@ const struct kernel_region *kernel_symbols_region_named(const struct kernel_symb
 bool kernel_symbols_in_scheduler(const struct kernel_symbols *k, uint64_t addr);
 /*
  * From where the first function of the kernel itself begins whose name is accepted to where the
- * last one ends. -ENOENT: there is none.
+ * last one ends. -ENOENT: there is none, and both are 0.
  */
 int kernel_symbols_range(const struct kernel_symbols *k, bool (*accept)(const char *name),
 			 uint64_t *start, uint64_t *end);

@@ -104,9 +104,14 @@ check "wakers: the accounts" identity wakers
 
 # The lock of a process's memory is given on at the end of a page fault, and a parent learns of a child that was killed at
 # the end of an interrupt: both are the work of the thread, not of an interrupt.
+# Another recording has programs at the same tracepoints, which the kernel then calls in another way.
+"$PROBEE" sample --off-cpu -q -d 4 -p $$ -o other.pbz >/dev/null 2>&1 & other=$!
+sleep 1
 off_cpu faults --wakers -- "$WORKLOADS/map_lock" 2
+wait $other
 "$PROBEE" report faults.pbz --event wakeup --collapse --no-inline 2>>"$T/err" >faults.folded
 check "a page fault gives a lock on" awk '/;touch;asm_exc_page_fault_\[k\];.*wake/ { t += $NF } END { printf "%.3f s", t / 1e6; exit !(t > 10000) }' faults.folded
+check "beside another recording: stacks begin behind the function that wakes" not grep -q ';try_to_wake_up_\[k\] ' faults.folded
 check "no page fault is an interrupt" not grep -qE "$interrupted" faults.folded
 cat >kill.py <<'PY'
 import os, signal, time

@@ -16,6 +16,7 @@ static const char kallsyms[] =
 	"ffffffff81002000 T __schedule\n"
 	"ffffffff81003000 T schedule\n"
 	"ffffffff81003e00 T asm_exc_page_fault\n"
+	"ffffffff81003e80 t try_to_wake_up.part.0\n"
 	"ffffffff81003f00 T __sched_text_end\n"
 	"ffffffff81004000 T asm_sysvec_call_function_single\n"
 	"ffffffff81005000 T __flush_smp_call_function_queue\n"
@@ -117,6 +118,8 @@ static void test_where_entries_lie(void **state)
 	assert_int_equal(e.exits[0].end, 0xffffffff81007600);
 	assert_int_equal(e.exits[1].start, 0xffffffff81007600);
 	assert_int_equal(e.exits[1].end, 0xffffffff81007700);
+	assert_int_equal(e.wake.start, 0xffffffff81003e80);
+	assert_int_equal(e.wake.end, 0xffffffff81003f00);
 	assert_int_equal(none.interrupts.end, 0);
 	assert_int_equal(none.exits[0].end, 0);
 }

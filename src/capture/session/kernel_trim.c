@@ -128,13 +128,20 @@ bool kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *fra
 	return false;
 }
 
+static bool is_wake(const char *name)
+{
+	return !strncmp(name, "try_to_wake_up", 14) && (!name[14] || name[14] == '.');
+}
+
 struct kernel_entries kernel_trim_entries(const struct kernel_symbols *k)
 {
 	static const name_test exits[KERNEL_EXITS] = { is_exit_to_user, is_exit_of_any };
 	struct kernel_entries e = { 0 };
 
-	if (!k || kernel_symbols_range(k, is_x86_interrupt, &e.interrupts.start, &e.interrupts.end))
+	if (!k)
 		return e;
+	kernel_symbols_range(k, is_x86_interrupt, &e.interrupts.start, &e.interrupts.end);
+	kernel_symbols_range(k, is_wake, &e.wake.start, &e.wake.end);
 	for (size_t i = 0; i < KERNEL_EXITS; i++)
 		kernel_symbols_range(k, exits[i], &e.exits[i].start, &e.exits[i].end);
 	return e;
