@@ -40,7 +40,6 @@
 
 #define OWN_FRAMES 3			/* of the program, and of how it is called */
 #define KNOWN_STACKS 32768
-#define OFF_CPU_DUMP_PAGES 5
 #define TASK_DEAD_BIT 0x80
 
 /* Written by user space before the programs are attached. */
@@ -101,8 +100,8 @@ static __always_inline uint64_t put_deferred(struct gather *g, struct env *e)
 	if (!dump || bpf_ringbuf_query(&off_cpu_ring, BPF_RB_AVAIL_DATA) > knobs.ring_room)
 		return 1;
 	g->head.flags |= WIRE_DUMP;
-	bytes = gather_dump(g, e, dump, OFF_CPU_DUMP_PAGES, copy_page_nofault);
-	if (bytes && bytes <= sizeof(dump->w) + OFF_CPU_DUMP_PAGES * UNWIND_MEMORY_PAGE &&
+	bytes = gather_dump(g, e, dump, WIRE_DUMP_PAGES, copy_page_nofault);
+	if (bytes && bytes <= sizeof(dump->w) + WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE &&
 	    !bpf_ringbuf_output(&off_cpu_ring, dump, bytes, BPF_RB_FORCE_WAKEUP))
 		return 0;
 	g->head.flags &= ~WIRE_DUMP;

@@ -144,6 +144,12 @@ off_cpu talk --wakers -- python3 talk.py
 check "who sends a packet wakes who waits for it" awk '/net_rx_action_\[k\]/ { all += $NF } /;(__libc_send|send|__send);.*net_rx_action_\[k\]/ { s += $NF } END {
 	printf "%.3f of %.3f s", s / 1e6, all / 1e6; exit !(s > 0.7e6 && s > 0.9 * all) }' talk.folded
 
+# Stays before there is an unwind table are handed out with memory of the stack: as much of it as of a sample.
+cp "$WORKLOADS/large_frames" .
+off_cpu large -- ./large_frames
+"$PROBEE" report large.pbz --collapse >large.folded 2>>"$T/err"
+check "large frames: stacks are whole from the first stay on" stacks like large.folded '.*;main;outer;middle;inner;nap;.*' --of nap --percent 100 --min 100000
+
 # Threads that slept before the recording began: their time is there, at the stack that they sleep at, whether they wake or not.
 start threads 20 sleep
 off_cpu asleep -p "$PID" -d 2
