@@ -187,6 +187,7 @@ CAPTURE_SRCS := \
 	src/proc/descriptors.c \
 	src/proc/file_locks.c \
 	src/proc/pid_namespace.c \
+	src/proc/map_at.c \
 	src/proc/procfs.c \
 	src/runtimes/cached_memory.c \
 	src/runtimes/function_parts.c \

@@ -21,6 +21,7 @@
 #include "src/base/file_limit.h"
 #include "src/base/io.h"
 #include "src/base/timed_reader.h"
+#include "src/proc/map_at.h"
 
 #define MAX_MAPS_BYTES (64u << 20)
 #define MAX_CHILDREN_BYTES (1u << 20)
@@ -105,6 +106,17 @@ int procfs_maps_timed(struct timed_reader *reader, pid_t tid,
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
+	n = timed_reader_get(reader, path, MAX_MAPS_BYTES, &text);
+	return n < 0 ? (int)n : each_map(text, fn, ctx);
+}
+
+int procfs_map_at_timed(struct timed_reader *reader, pid_t tid, uint64_t addr,
+			int (*fn)(void *ctx, const struct proc_map *map), void *ctx)
+{
+	char path[MAP_AT_PATH], *text;
+	ssize_t n;
+
+	map_at_path(path, tid, addr);
 	n = timed_reader_get(reader, path, MAX_MAPS_BYTES, &text);
 	return n < 0 ? (int)n : each_map(text, fn, ctx);
 }
@@ -325,6 +337,8 @@ static ssize_t read_or_open(const char *path, char **out, size_t max)
 
 	if (name && !strcmp(name, "/cmdline"))
 		return read_beginning(path, out, max);
+	if (map_at_is_path(path))
+		return map_at_read(path, out, max);
 	if (!name || strcmp(name, "/root"))
 		return io_read_file(path, out, max);
 	tmp = malloc(sizeof(*tmp));
