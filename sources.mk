@@ -243,7 +243,9 @@ CAPTURE_SRCS := \
 	src/foreign/file_opener.c \
 	src/foreign/foreign_file.c \
 	src/foreign/jvm_attach.c \
+	src/foreign/kept_file.c \
 	src/foreign/sealed_file.c \
+	src/foreign/user_shares.c \
 	src/foreign/wait_budget.c \
 	src/debug_info/debug_file.c \
 	src/debug_info/debug_index.c \
@@ -367,9 +369,11 @@ CAPTURE_SRCS := \
 	src/capture/processes/jit_process.c \
 	src/capture/processes/jit_reading.c \
 	src/capture/processes/jvm_maps.c \
+	src/capture/processes/process_maps.c \
 	src/capture/processes/process_tracker.c \
 	src/capture/processes/remote_fs_files.c \
 	src/capture/processes/table_store.c \
+	src/capture/processes/table_turns.c \
 	src/capture/processes/task_events.c \
 	src/capture/waits/peer_samples.c \
 	src/capture/waits/descriptor_names.c \

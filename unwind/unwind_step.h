@@ -19,13 +19,13 @@
  *	const struct unwind_mapping *unwind_mapping_at(env, i)
  *	const struct unwind_binary *unwind_binary_at(env, i)
  *	const struct unwind_page *unwind_page_at(env, i)
- *	const struct unwind_row *unwind_rows_at(env, first)	base of the slab that holds row
- *								number first
+ *	const struct unwind_row *unwind_rows_at(env, first)	base of the slab with row first
  *	const struct unwind_rule *unwind_rule_at(env, i)
  *	uint64_t *unwind_cache_word(env, i)			word i of the rule cache, or NULL
  *
- * It may define UNWIND_REPLACED_RETURN(w). This is called when a return address is w->trampoline,
- * which the kernel puts there for uretprobes. It sets w->pc to the address that stood there before.
+ * UNWIND_SEARCH(env, w, pc, &mapping) may be defined instead of the first two: it finds the mapping
+ * that holds pc. UNWIND_REPLACED_RETURN(w) may be defined: it is called when a return address is
+ * w->trampoline, which the kernel puts there for uretprobes, and sets w->pc to what stood there.
  *
  * It may also define UNWIND_LOOK_UP(env, w, pc) and UNWIND_PROLOGUE_MASK(code, next) as calls of
  * functions that do the same as those named below: the kernel's verifier checks a global function
@@ -232,13 +232,15 @@ UNWIND_INLINE int unwind_unread(struct unwinder *w, int err, int code)
 	return UNWIND_END(w, err > 1 ? err : code);
 }
 
-/* Finds the mapping that holds pc and keeps it in w. 0 or an end code. */
-UNWIND_INLINE int unwind_find_other_mapping(void *env, struct unwinder *w, uint64_t pc)
+#ifndef UNWIND_SEARCH
+#define UNWIND_SEARCH unwind_search_slice
+
+/* Finds the mapping that holds pc in the slice of the process. 0 or an end code. */
+UNWIND_INLINE int unwind_search_slice(void *env, struct unwinder *w, uint64_t pc,
+				      const struct unwind_mapping **mp)
 {
 	const struct unwind_mapping *m;
-	const struct unwind_binary *b;
 	uint32_t first = 0, nr = 0;
-	uint64_t place;
 
 	if (unwind_process_slice(env, w->tgid, &first, &nr))
 		return UNWIND_NO_PROCESS;
@@ -254,11 +256,23 @@ UNWIND_INLINE int unwind_find_other_mapping(void *env, struct unwinder *w, uint6
 			first += half;
 		nr -= half;
 	}
-	m = unwind_mapping_at(env, first);
+	*mp = m = unwind_mapping_at(env, first);
 	if (!m)
 		return UNWIND_BUG;
-	if (pc < m->begin || pc >= m->end)
-		return UNWIND_NO_MAPPING;
+	return pc < m->begin || pc >= m->end ? UNWIND_NO_MAPPING : 0;
+}
+#endif
+
+/* Finds the mapping that holds pc and keeps it in w. 0 or an end code. */
+UNWIND_INLINE int unwind_find_other_mapping(void *env, struct unwinder *w, uint64_t pc)
+{
+	const struct unwind_mapping *m = NULL;
+	const struct unwind_binary *b;
+	uint64_t place;
+	int end = UNWIND_SEARCH(env, w, pc, &m);
+
+	if (end)
+		return end;
 	w->map_begin = m->begin;
 	w->map_end = m->end;
 	w->map_bias = m->bias;

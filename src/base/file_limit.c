@@ -29,6 +29,13 @@ int file_limit_keep(int fd)
 	return -1;
 }
 
+unsigned long file_limit_now(void)
+{
+	struct rlimit lim;
+
+	return getrlimit(RLIMIT_NOFILE, &lim) ? 1024 : (unsigned long)lim.rlim_cur;
+}
+
 bool file_limit_is_near(void)
 {
 	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);

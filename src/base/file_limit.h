@@ -23,5 +23,8 @@ int file_limit_raise(unsigned long needed);
  */
 int file_limit_keep(int fd);
 
+/* How many files may be open now. */
+unsigned long file_limit_now(void);
+
 /* More than half of the files that may be open are: what is not needed should be closed. */
 bool file_limit_is_near(void);

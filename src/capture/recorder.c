@@ -150,6 +150,30 @@ int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t 
 	return err || !scan ? err : let_workers_catch_up(r);
 }
 
+/* Binaries that were seen in stacks lately are the last to lose their tables and their files. */
+void recorder_on_binary(void *ctx, uint32_t binary, uint64_t time_ns)
+{
+	struct recorder *r = ctx;
+
+	binary_store_touch(r->store, binary, time_ns);
+	if (r->loader)
+		unwind_loader_touch(r->loader, binary, time_ns);
+}
+
+bool recorder_meet(void *ctx, struct process *p, const struct mapping *m, uint64_t addr)
+{
+	struct recorder *r = ctx;
+
+	if (!m->is_unread && !binary_store_lacks_file(r->store, m->binary))
+		return false;
+	return process_tracker_learn(r->tracker, p, addr) == PROCESS_LEARNT_MORE;
+}
+
+bool recorder_wants_to_end(void *ctx)
+{
+	return recorder_in_a_hurry(ctx);
+}
+
 static uint64_t thrown_out(const struct recorder *r)
 {
 	struct unwind_loader_stats st;
@@ -178,11 +202,6 @@ static bool is_in_a_hurry(void *ctx)
 		r->has_said_waiting = true;
 	}
 	return recorder_in_a_hurry(r);
-}
-
-static bool nobody_waits(void *ctx)
-{
-	return recorder_in_a_hurry(ctx);
 }
 
 /* Waits that follow each other share their time: the last scan, the end, its names. */
@@ -234,7 +253,7 @@ static int settle(struct recorder *r, uint32_t scan, struct patience *patience, 
 int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn again, void *ctx)
 {
 	struct patience brief = {
-		.until_ns = now_ns() + SETTLE_NS, .hurry = nobody_waits, .ctx = r,
+		.until_ns = now_ns() + SETTLE_NS, .hurry = recorder_wants_to_end, .ctx = r,
 	};
 	int err = settle(r, scan, patient ? begin_patience(r) : &brief, again, ctx);
 

@@ -103,8 +103,8 @@ static void want_all_tables(void *ctx, const struct process *p)
 {
 	struct recorder *r = ctx;
 
-	for (size_t i = 0; i < p->nr_maps; i++)
-		if (p->maps[i].binary && p->maps[i].died_ns == TIME_NEVER)
+	for (size_t i = 0; i < p->nr_live; i++)
+		if (p->maps[i].binary)
 			binary_store_want_all(r->store, p->maps[i].binary);
 }
 
@@ -292,6 +292,7 @@ static int open_tracker(struct recorder *r)
 		.processes = &r->processes, .binaries = &r->binaries,
 		.wanted = recorder_has_filter(&r->opts) ? is_wanted : NULL, .ctx = r,
 		.begin_thread = recorder_give_up_rights,
+		.hurry = recorder_wants_to_end,
 		/* between two scans no event is urgent */
 		.patient = r->opts.programs == CAPTURE_SNAPSHOT,
 		.on_code = r->opts.user_only ? NULL : recorder_kernel_code,
@@ -450,15 +451,6 @@ static int attach_runtimes(struct recorder *r)
 	return err;
 }
 
-/* Binaries that were seen in stacks lately are the last to lose their tables. */
-static void on_binary(void *ctx, uint32_t binary, uint64_t time_ns)
-{
-	struct recorder *r = ctx;
-
-	if (r->loader)
-		unwind_loader_touch(r->loader, binary, time_ns);
-}
-
 static int find_peers(void *ctx, struct peer_question *questions, size_t nr)
 {
 	return wait_peers_find(((struct recorder *)ctx)->peers, questions, nr);
@@ -479,7 +471,8 @@ static int open_session(struct recorder *r)
 		.jvms = r->jvms,
 		.runtimes = r->runtimes,
 		.begin_thread = recorder_give_up_rights,
-		.on_binary = on_binary,
+		.on_binary = recorder_on_binary,
+		.meet = recorder_meet,
 		.find_peers = scans ? find_peers : NULL,
 		.no_names = r->opts.no_names,
 		.ctx = r,

@@ -92,6 +92,14 @@ int recorder_report_losses(struct recorder *r);	/* LOST records. 0, or an error 
  * recorder_segments.c: goes on in another segment of the trace if this one has become large. To be
  * called between two turns of the capture loop. 0, or an error that ends the recording.
  */
+/* ---- recorder.c: what others ask of the recorder, ctx ---- */
+
+struct mapping;
+struct process;
+void recorder_on_binary(void *ctx, uint32_t binary, uint64_t time_ns);
+bool recorder_meet(void *ctx, struct process *p, const struct mapping *m, uint64_t addr);
+bool recorder_wants_to_end(void *ctx);
+
 int recorder_look_at_part(struct recorder *r);
 /* To be called when a part begins: sets until when it lasts. */
 void recorder_time_part(struct recorder *r);

@@ -15,7 +15,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
-#include "src/foreign/sealed_file.h"
+#include "src/foreign/kept_file.h"
 #include "src/helpers/helper.h"
 #include "src/rights/capabilities.h"
 
@@ -116,19 +116,19 @@ static int find_once(const struct client *c, const struct message_part *build_id
 static void serve(void *state, struct helper_message *m, struct helper_message *answer)
 {
 	const struct client *c = state;
-	int fd, seal;
+	int fd, kept;
 
 	answer->status = c ? 0 : -ENOSYS;
 	if (!c || !m->part[0].len || m->part[0].len > 64)
 		return;
 	setenv("DEBUGINFOD_URLS", m->part[1].v, 1);
 	fd = geteuid() == RIGHTS_NOBODY ? find_once(c, &m->part[0]) : find(c, &m->part[0]);
-	seal = fd < 0 ? fd : sealed_file_new(fd);
+	kept = fd < 0 ? fd : kept_file_new(fd);
 	if (fd >= 0)
 		close(fd);
-	answer->status = seal < 0 ? seal : 0;
-	if (seal >= 0)
-		answer->fds[answer->nr_fds++] = seal;
+	answer->status = kept < 0 ? kept : 0;
+	if (kept >= 0)
+		answer->fds[answer->nr_fds++] = kept;
 }
 
 static void done(void *state, struct helper_message *answer)

@@ -5,7 +5,7 @@
  * A helper process asks libdebuginfod, which it loads when it starts; probee links nothing of it.
  * The process is forked before all threads, by a keeper of its own that is no root: it is the user
  * who called sudo, or nobody, or whoever started a program whose file has capabilities. It holds no
- * capabilities. What it gets from the network it gives on as a sealed file (sealed_file.h) without
+ * capabilities. What it gets from the network it gives on as a kept file (kept_file.h) without
  * looking into it; parsers compare the build-id.
  *
  * The user's cache is that of other tools ($DEBUGINFOD_CACHE_PATH, else $XDG_CACHE_HOME or ~/.cache

@@ -14,6 +14,7 @@
 #include "src/base/clock.h"
 #include "src/base/io.h"
 #include "src/elf/debug_name.h"
+#include "src/foreign/kept_file.h"
 #include "src/foreign/sealed_file.h"
 #include "src/foreign/wait_budget.h"
 #include "src/proc/procfs.h"
@@ -31,8 +32,8 @@
 #define CHUNK_BYTES (64 * 1024)
 #define MAX_MESSAGE 65536
 
-enum opener_op { OPEN_MAPPED, OPEN_COPY, OPEN_DEBUG, OPEN_BESIDE, OPEN_PERF_MAP, OPEN_BENEATH,
-		 OPENER_OPS };
+enum opener_op { OPEN_MAPPED, OPEN_AGAIN, OPEN_COPY, OPEN_DEBUG, OPEN_BESIDE, OPEN_PERF_MAP,
+		 OPEN_BENEATH, OPENER_OPS };
 
 /*
  * Part 0 of a request; part 1 is the path, part 2 the struct debug_name or struct beside_names,
@@ -103,16 +104,29 @@ static int open_beneath(const struct helper_message *m, struct stat *st)
 	return m->nr_fds ? foreign_open(m->fds[0], m->part[1].v, &any, st) : -EINVAL;
 }
 
-/* The file is closed before it is told of: who hangs here hangs over this file and no other. */
-static void answer_fd(struct helper_message *answer, int fd)
+/*
+ * Answers with what form makes of the file, which is closed before it is told of: a helper that
+ * hangs here hangs over this file and no other.
+ */
+static void answer_form(struct helper_message *answer, int fd, int (*form)(int fd))
 {
-	int seal = fd < 0 ? fd : sealed_file_new(fd);
+	int given = fd < 0 ? fd : form(fd);
 
 	if (fd >= 0)
 		close(fd);
-	answer->status = seal < 0 ? seal : 0;
-	if (seal >= 0)
-		answer->fds[answer->nr_fds++] = seal;
+	answer->status = given < 0 ? given : 0;
+	if (given >= 0)
+		answer->fds[answer->nr_fds++] = given;
+}
+
+static void answer_fd(struct helper_message *answer, int fd)
+{
+	answer_form(answer, fd, kept_file_new);
+}
+
+static void answer_again(struct helper_message *answer, const struct helper_message *m)
+{
+	answer_form(answer, m->nr_fds ? kept_file_open(m->fds[0]) : -EINVAL, sealed_file_new);
 }
 
 static void answer_debug(struct helper_message *answer, const struct request *r,
@@ -129,10 +143,10 @@ static void answer_debug(struct helper_message *answer, const struct request *r,
 	answer->status = 0;
 }
 
-/* The file is a seal, or a copy in memory, which has no place. -1: there is none. */
+/* A copy in memory has no place. -1: there is none. */
 static int open_from(const struct helper_message *m)
 {
-	int fd = m->nr_fds ? sealed_file_open(m->fds[0]) : -1;
+	int fd = m->nr_fds && kept_file_is(m->fds[0]) ? kept_file_open(m->fds[0]) : -1;
 
 	return fd < 0 ? -1 : fd;
 }
@@ -179,6 +193,7 @@ static void serve(void *state, struct helper_message *m, struct helper_message *
 	is_unsure = false;
 	switch ((enum opener_op)m->op) {
 	case OPEN_MAPPED: answer_fd(answer, open_mapped(r->pid, &map, &st, &is_unsure)); break;
+	case OPEN_AGAIN: answer_again(answer, m); break;
 	case OPEN_COPY: answer->status = serve_copy(r, &map, m, &st); break;
 	case OPEN_PERF_MAP: answer_fd(answer, serve_perf_map(r, m, &st)); break;
 	case OPEN_BENEATH: answer_fd(answer, open_beneath(m, &st)); break;
@@ -297,6 +312,11 @@ static uid_t user_of(struct file_opener *o, enum opener_op op, pid_t pid, uid_t 
 	return wait_budget_user(o->askers[op].budget, pid, owner);
 }
 
+uid_t file_opener_user(struct file_opener *o, pid_t pid)
+{
+	return user_of(o, OPEN_MAPPED, pid, WAIT_BUDGET_NOBODY);
+}
+
 static struct message_part path_part(const char *path)
 {
 	size_t len = path ? strnlen(path, PATH_MAX) : 0;
@@ -334,6 +354,19 @@ int file_opener_mapped(struct file_opener *o, pid_t pid, const struct proc_map *
 
 	*is_unsure = !answer.part[1].len || *(char *)answer.part[1].v;
 	return take_answer(err, &answer, st);
+}
+
+int file_opener_again(struct file_opener *o, int kept, uint64_t dev)
+{
+	struct request r = { 0 };
+	struct helper_message answer = { 0 };
+	struct helper_message m = { .op = OPEN_AGAIN, .part = { { &r, sizeof(r) } },
+				    .fds = { kept }, .nr_fds = 1 };
+	struct helper_wait wait = { 0 };
+	struct stat st;
+
+	return take_answer(ask(o, wait_budget_file_system(dev), &m, &wait, OPEN_NS, &answer),
+			   &answer, &st);
 }
 
 int file_opener_perf_map(struct file_opener *o, const struct process_tmp *tmp,

@@ -9,6 +9,7 @@
 
 #include "src/base/array.h"
 #include "src/base/clock.h"
+#include "src/base/hash_index.h"
 #include "src/base/io.h"
 #include "src/proc/procfs.h"
 
@@ -126,6 +127,11 @@ uid_t wait_budget_user(struct wait_budget *b, pid_t pid, uid_t owner)
 	if (owner != WAIT_BUDGET_NOBODY && (!user || user == WAIT_BUDGET_NOBODY))
 		user = wait_budget_user_was(b, owner, owner);
 	return user;
+}
+
+uid_t wait_budget_file_system(uint64_t dev)
+{
+	return 1u << 31 | (uid_t)hash_u64(1, dev);
 }
 
 /* Where it is kept what user has spent: in a place of his own, if one is left. */

@@ -61,6 +61,9 @@ uid_t wait_budget_user(struct wait_budget *b, pid_t pid, uid_t owner);
 /* The same for what a process does that had these users. */
 uid_t wait_budget_user_was(const struct wait_budget *b, uid_t real, uid_t effective);
 
+/* A file system that pays itself; no uid is that. dev: its number. */
+uid_t wait_budget_file_system(uint64_t dev);
+
 /* How long an answer may be waited for: limit_ns, or less; 0: user is to be asked nothing. */
 uint64_t wait_budget_ask(struct wait_budget *b, uid_t user, uint64_t now_ns, uint64_t limit_ns);
 /* A question took this long, until now. Half of it is paid, because slow servers may be honest. */

@@ -62,9 +62,10 @@ static void note_cause(struct search *s, enum late_cause cause)
 		s->cause = cause;
 }
 
-/* true: it is fd, a sealed file or -errno, which is taken. */
-static bool try_sealed(struct search *s, int fd, struct late_found *out)
+/* true: it is fd, a kept file or -errno, which is taken. */
+static bool try_kept(struct search *s, int fd, struct late_found *out)
 {
+	const struct parse_file file = { fd, out->st.st_uid, out->st.st_dev };
 	enum late_cause cause;
 	int err;
 
@@ -73,7 +74,7 @@ static bool try_sealed(struct search *s, int fd, struct late_found *out)
 			note_cause(s, cause_of_error(fd));
 		return false;
 	}
-	err = parse_identity(s->files->parsers, fd, 0, out->st.st_uid, &out->elf);
+	err = parse_identity(s->files->parsers, &file, 0, &out->elf);
 	cause = err ? cause_of_error(err) : judge(s, &out->elf, &out->st);
 	note_cause(s, cause);
 	if (cause == LATE_OK) {
@@ -91,7 +92,7 @@ static bool try_sealed(struct search *s, int fd, struct late_found *out)
 static bool try_file(struct search *s, const struct late_dir *dir, const char *path,
 		     struct late_found *out)
 {
-	return try_sealed(s, file_opener_beneath(s->files->opener, dir->fd, path, &out->st), out);
+	return try_kept(s, file_opener_beneath(s->files->opener, dir->fd, path, &out->st), out);
 }
 
 /* What a server gives is nobody's: it is parsed as a file of the user. */
@@ -104,7 +105,7 @@ static bool try_server(struct search *s, struct late_found *out)
 			 : -ENOENT;
 
 	out->st = (struct stat){ .st_uid = geteuid() };
-	return try_sealed(s, fd, out);
+	return try_kept(s, fd, out);
 }
 
 /* ".build-id/12/3456.debug"; false: the binary has none. */

@@ -18,6 +18,7 @@ static void process_free(struct process *p)
 {
 	free(p->cmdline);
 	free(p->maps);
+	free(p->ended);
 	free(p->windows);
 	free(p);
 }
@@ -110,6 +111,7 @@ static struct process *process_new(uint32_t tgid, uint64_t born_ns)
 
 static struct process *keep(struct processes *ps, struct process *p)
 {
+	p->nr_of_all = &ps->nr_mappings;
 	p->slot = ps->nr_free_slots ? ps->free_slots[--ps->nr_free_slots] : ps->nr_slots++;
 	p->serial = ++ps->serials;
 	p->next = ps->all;
@@ -152,6 +154,27 @@ struct process *processes_add_before(struct processes *ps, struct process *oldes
 	return keep(ps, p);
 }
 
+/* ---- mappings ---- */
+
+/* With so many mappings of all processes, one process has less room. */
+static size_t room_of(const struct process *p)
+{
+	static const struct {
+		size_t all, room;
+	} steps[] = { { 1u << 20, 128 }, { 1u << 19, 512 } };
+
+	for (size_t i = 0; p->nr_of_all && i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (*p->nr_of_all >= steps[i].all)
+			return steps[i].room;
+	return PROCESS_MAPPINGS;
+}
+
+static void count(struct process *p, ptrdiff_t change)
+{
+	if (p->nr_of_all)
+		*p->nr_of_all += (size_t)change;
+}
+
 /* Index of the last living mapping that starts at or before addr, or -1. */
 static long last_before(const struct process *p, uint64_t addr)
 {
@@ -160,35 +183,68 @@ static long last_before(const struct process *p, uint64_t addr)
 	return (long)after - 1;
 }
 
+/*
+ * Forgets a quarter of the dead ones, those that ended first. What a trace knows of must be taken
+ * back there, so it stays.
+ */
+static void drop_ended(struct process *p)
+{
+	size_t kept = 0, before = p->nr_ended;
+
+	for (size_t i = 0; i < before; i++)
+		if (i >= before / 4 || p->ended[i].written)
+			p->ended[kept++] = p->ended[i];
+	p->nr_ended = kept;
+	count(p, (ptrdiff_t)kept - (ptrdiff_t)before);
+}
+
+/* Events come nearly in the order of their times. Out of memory, m is forgotten. */
+static void put_ended(struct process *p, const struct mapping *m, uint64_t time_ns)
+{
+	size_t at;
+
+	if (p->nr_ended >= PROCESS_ENDED)
+		drop_ended(p);
+	if (array_reserve(&p->ended, &p->cap_ended, p->nr_ended + 1))
+		return;
+	for (at = p->nr_ended++; at && p->ended[at - 1].died_ns > time_ns; at--)
+		p->ended[at] = p->ended[at - 1];
+	p->ended[at] = *m;
+	p->ended[at].died_ns = time_ns;
+	count(p, 1);
+}
+
 /* Moves living mapping i to the dead ones. */
 static void kill_mapping(struct process *p, size_t i, uint64_t time_ns)
 {
-	struct mapping m = p->maps[i];
-
-	assert(i < p->nr_live && p->nr_live <= p->nr_maps);
-	memmove(&p->maps[i], &p->maps[i + 1], (p->nr_live - i - 1) * sizeof(m));
-	m.died_ns = time_ns;
-	p->maps[--p->nr_live] = m;
+	assert(i < p->nr_live);
+	put_ended(p, &p->maps[i], time_ns);
+	memmove(&p->maps[i], &p->maps[i + 1], (p->nr_live - i - 1) * sizeof(*p->maps));
+	p->nr_live--;
+	count(p, -1);
 }
 
 static int insert_live(struct process *p, const struct mapping *m)
 {
 	size_t at = (size_t)(last_before(p, m->start) + 1);
 
-	if (array_reserve(&p->maps, &p->cap_maps, p->nr_maps + 1))
+	if (array_reserve(&p->maps, &p->cap_maps, p->nr_live + 1))
 		return -ENOMEM;
-	p->maps[p->nr_maps] = p->maps[p->nr_live];	/* the first dead one moves to the end */
 	memmove(&p->maps[at + 1], &p->maps[at], (p->nr_live - at) * sizeof(*m));
 	p->maps[at] = *m;
-	p->nr_maps++;
 	p->nr_live++;
+	count(p, 1);
 	return 0;
 }
 
+/* Whether b tells nothing that a does not. */
 static bool equal(const struct mapping *a, const struct mapping *b)
 {
-	return a->start == b->start && a->end == b->end && a->binary == b->binary &&
-	       a->pgoff_bytes == b->pgoff_bytes;
+	if (a->start != b->start || a->end != b->end || a->pgoff_bytes != b->pgoff_bytes)
+		return false;
+	if (b->is_unread)
+		return a->ino == b->ino && a->dev == b->dev;
+	return a->binary == b->binary && !a->is_unread;
 }
 
 /* Ends the mappings that [start, end) overlaps; their parts outside continue as new mappings. */
@@ -201,9 +257,9 @@ static int unmap(struct process *p, uint64_t start, uint64_t end, uint64_t time_
 		kill_mapping(p, (size_t)i, time_ns);
 		head.written = tail.written = false;
 		head.born_ns = tail.born_ns = time_ns;
-		head.end = start;
+		tail.pgoff_bytes += end - head.start;
 		tail.start = end;
-		tail.pgoff_bytes += end - p->maps[p->nr_live].start;
+		head.end = start;
 		if (tail.start < tail.end && insert_live(p, &tail))
 			return -ENOMEM;
 		if (head.start < head.end && insert_live(p, &head))
@@ -220,13 +276,47 @@ static int unmap(struct process *p, uint64_t start, uint64_t end, uint64_t time_
  */
 static bool is_same_memory(const struct mapping *a, const struct mapping *b)
 {
-	return !a->binary && !b->binary && a->prot == b->prot && a->start == b->start;
+	return !a->binary && !b->binary && !a->is_unread && !b->is_unread && a->prot == b->prot &&
+	       a->start == b->start;
+}
+
+/* Makes room in a crowded process: mappings go that no stack has met, else the oldest. */
+static void make_place(struct process *p, uint64_t time_ns)
+{
+	size_t kept = 0, gone = 0, nr_met = 0;
+
+	for (size_t i = 0; i < p->nr_live; i++)
+		nr_met += p->maps[i].is_met;
+	for (size_t i = 0; i < p->nr_live; i++) {
+		const struct mapping *m = &p->maps[i];
+
+		if (gone < PROCESS_MET && (!m->is_met || nr_met == p->nr_live)) {
+			put_ended(p, m, time_ns);
+			gone++;
+		} else {
+			p->maps[kept++] = *m;
+		}
+	}
+	p->nr_live = kept;
+	count(p, -(ptrdiff_t)gone);
+}
+
+/* Whether a new mapping is followed. */
+static bool has_place(struct process *p, const struct mapping *m)
+{
+	if (p->nr_live < room_of(p) && !p->is_crowded)
+		return true;
+	p->is_crowded = true;
+	if (m->is_met && p->nr_live >= room_of(p) + PROCESS_MET)
+		make_place(p, m->born_ns);
+	return m->is_met;
 }
 
 int process_map(struct process *p, const struct mapping *m)
 {
 	long i = last_before(p, m->start);
 	struct mapping copy = *m;
+	bool changes, follows = false;
 	int err;
 
 	if (m->start >= m->end)
@@ -244,29 +334,54 @@ int process_map(struct process *p, const struct mapping *m)
 			return 0;
 		}
 	}
+	i = last_before(p, m->end - 1);
+	changes = i >= 0 && p->maps[i].end > m->start;
 	err = unmap(p, m->start, m->end, m->born_ns);
-	p->generation++;
-	p->dirty = true;
+	if (!err)
+		follows = has_place(p, m);
+	changes |= follows;
+	p->generation += changes;
+	p->dirty |= changes;
 	copy.generation = p->generation;
-	return err ? err : insert_live(p, &copy);
+	return err || !follows ? err : insert_live(p, &copy);
 }
 
-static bool overlaps_any(const struct mapping *m, const struct mapping *found, size_t nr)
+void process_file_read(struct process *p, const struct mapping *of, uint32_t binary,
+		       uint64_t to_vaddr)
 {
-	for (size_t i = 0; i < nr && found[i].start < m->end; i++)
-		if (found[i].end > m->start)
-			return true;
-	return false;
+	struct mapping *m = &p->maps[of - p->maps];
+
+	assert(m < p->maps + p->nr_live && m->is_unread);
+	m->binary = binary;
+	m->to_vaddr = to_vaddr;
+	m->is_unread = m->written = false;
+	p->generation++;
+	p->dirty = true;
+}
+
+int process_meet(struct process *p, const struct mapping *m)
+{
+	struct mapping met = *m;
+
+	met.is_met = true;
+	return process_map(p, &met);
 }
 
 bool process_keep(struct process *p, const struct mapping *found, size_t nr, uint64_t time_ns)
 {
-	size_t before = p->nr_live;
+	size_t before = p->nr_live, kept = 0, k = 0;
 
-	for (size_t i = p->nr_live; i-- > 0;)
-		if (!overlaps_any(&p->maps[i], found, nr))
-			kill_mapping(p, i, time_ns);
-	if (p->nr_live == before)
+	for (size_t i = 0; i < before; i++) {
+		while (k < nr && found[k].end <= p->maps[i].start)
+			k++;
+		if (k < nr && found[k].start < p->maps[i].end)
+			p->maps[kept++] = p->maps[i];
+		else
+			put_ended(p, &p->maps[i], time_ns);
+	}
+	p->nr_live = kept;
+	count(p, (ptrdiff_t)kept - (ptrdiff_t)before);
+	if (kept == before)
 		return false;
 	p->generation++;
 	p->dirty = true;
@@ -296,7 +411,9 @@ int process_inherit(struct process *child, const struct process *parent, uint64_
 		return -ENOMEM;
 	if (parent->nr_live)
 		memcpy(child->maps, parent->maps, parent->nr_live * sizeof(*child->maps));
-	child->nr_maps = child->nr_live = parent->nr_live;
+	child->nr_live = parent->nr_live;
+	count(child, (ptrdiff_t)child->nr_live);
+	child->is_crowded = parent->is_crowded;
 	for (size_t i = 0; i < child->nr_live; i++) {
 		child->maps[i].born_ns = time_ns;
 		child->maps[i].written = false;
@@ -316,11 +433,12 @@ const struct mapping *process_find_mapping(const struct process *p, uint64_t add
 
 	if (i >= 0 && addr < p->maps[i].end && p->maps[i].born_ns <= time_ns)
 		return &p->maps[i];
-	for (size_t k = p->nr_live; k < p->nr_maps; k++) {
-		const struct mapping *m = &p->maps[k];
+	/* Stacks are young when they come, so only a few mappings have ended since. */
+	for (size_t k = bisect(p->nr_ended, e, p->ended[e].died_ns <= time_ns); k < p->nr_ended;
+	     k++) {
+		const struct mapping *m = &p->ended[k];
 
-		if (addr >= m->start && addr < m->end && m->born_ns <= time_ns &&
-		    time_ns < m->died_ns)
+		if (addr >= m->start && addr < m->end && m->born_ns <= time_ns)
 			return m;
 	}
 	/* A mapping that was learnt a little later, from a scan of /proc, is better than none. */
@@ -366,13 +484,13 @@ void process_window_remove(struct process *p, struct window_of_code *of)
 
 static void prune_mappings(struct process *p, uint64_t time_ns)
 {
-	size_t keep = p->nr_live;
+	size_t gone = bisect(p->nr_ended, i, p->ended[i].died_ns < time_ns);
 
-	for (size_t k = p->nr_live; k < p->nr_maps; k++) {
-		if (p->maps[k].died_ns >= time_ns)
-			p->maps[keep++] = p->maps[k];
-	}
-	p->nr_maps = keep;
+	if (!gone)
+		return;
+	p->nr_ended -= gone;
+	memmove(p->ended, p->ended + gone, p->nr_ended * sizeof(*p->ended));
+	count(p, -(ptrdiff_t)gone);
 }
 
 /* Takes p out of the chain of its tgid. */
@@ -405,6 +523,7 @@ static void forget(struct processes *ps, struct process *p)
 	if (slot)	/* out of memory: the slot is never used again */
 		*slot = p->slot;
 	unchain(ps, p);
+	count(p, -(ptrdiff_t)process_nr_mappings(p));
 	ps->nr--;
 	process_free(p);
 }

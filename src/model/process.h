@@ -10,6 +10,11 @@
  * that becomes /bin/ls by exec is two processes with tgid 7: the first one dies at the time of the
  * exec, and the second one is born then. Processes with the same tgid are chained from the newest
  * to the oldest (process.older).
+ *
+ * Any user can map 65,530 files in each of his processes. So the number of mappings that are
+ * followed is limited (PROCESS_MAPPINGS, and less where all processes together have very many). A
+ * process that has more is *crowded*: the mappings that are known by then stay, later ones become
+ * known when a stack meets them (process_meet()).
  */
 #pragma once
 
@@ -24,12 +29,19 @@
 struct mapping {
 	uint64_t start, end, pgoff_bytes;
 	uint64_t to_vaddr;		/* address + to_vaddr = virtual address of the binary */
-	uint32_t binary;		/* index; 0: anonymous */
+	uint32_t binary;		/* index; 0: anonymous, or is_unread */
 	uint8_t prot;
 	bool written;			/* a MAPPING record was written */
+	bool is_unread;			/* it has a file, which was not opened yet */
+	bool is_met;			/* it became known by process_meet() */
 	uint64_t born_ns, died_ns;	/* died_ns TIME_NEVER: mapped now */
 	uint32_t generation;		/* of the process, when the mapping came */
+	uint64_t dev, ino;		/* of its file, as in struct proc_map; ino 0: none */
 };
+
+#define PROCESS_MAPPINGS 4096		/* living ones that are followed */
+#define PROCESS_MET 1024		/* of a crowded process, besides */
+#define PROCESS_ENDED 4096		/* dead ones that are kept */
 
 /*
  * Code made at run time that was read (src/capture/stacks/code_windows.h), at most 64 KiB between
@@ -62,9 +74,12 @@ struct process {
 	char comm[16];			/* of the leader */
 	char *cmdline;			/* --cmdline; NULL: not known; owned */
 	uint32_t exe;			/* binary index; 0 unknown */
-	struct mapping *maps;		/* those mapped now sorted by start, then the dead ones */
-	size_t nr_maps, cap_maps;
-	size_t nr_live;
+	struct mapping *maps;		/* those mapped now, sorted by start */
+	size_t nr_live, cap_maps;
+	struct mapping *ended;		/* the dead ones, sorted by died_ns */
+	size_t nr_ended, cap_ended;
+	size_t *nr_of_all;		/* mappings of all processes; NULL: it is in no list */
+	bool is_crowded;		/* it has mappings that are not followed */
 	uint32_t generation;		/* changes with the mappings */
 	/* The newest first; since_ns 0: none. */
 	struct publication published[PROCESS_PUBLICATIONS];
@@ -86,6 +101,7 @@ struct processes {
 	struct process *all;
 	size_t nr;
 	uint64_t serials;
+	size_t nr_mappings;		/* of all, those that ended included */
 	struct hash_index by_tgid;	/* -> index in newest[] */
 	struct process **newest;
 	size_t nr_newest, cap_newest;
@@ -113,16 +129,37 @@ struct process *processes_add_before(struct processes *ps, struct process *oldes
 				     uint64_t born_ns);
 
 /*
- * Adds a mapping. Mappings that it overlaps die, or are cut; an equal living one is kept. 0 or
- * -ENOMEM.
+ * Adds a mapping. Mappings that it overlaps die, or are cut; an equal living one is kept. A crowded
+ * process loses what it overlaps, but does not get it. 0 or -ENOMEM.
  */
 int process_map(struct process *p, const struct mapping *m);
+
+/*
+ * The same for a mapping that a stack has met, also in a crowded process: if there is no room, it
+ * takes the place of those that were met first, or of some that were not met.
+ */
+int process_meet(struct process *p, const struct mapping *m);
+
+/* The file of a living mapping that was not read is that binary. */
+void process_file_read(struct process *p, const struct mapping *of, uint32_t binary,
+		       uint64_t to_vaddr);
 
 /*
  * found: the ranges that are mapped now, sorted by start. Living mappings outside of all of them
  * die. true: there were some.
  */
 bool process_keep(struct process *p, const struct mapping *found, size_t nr, uint64_t time_ns);
+
+/* The mapping with number i of those that live and then those that are dead. */
+static inline struct mapping *process_mapping(const struct process *p, size_t i)
+{
+	return i < p->nr_live ? &p->maps[i] : &p->ended[i - p->nr_live];
+}
+
+static inline size_t process_nr_mappings(const struct process *p)
+{
+	return p->nr_live + p->nr_ended;
+}
 
 /* Notes that the BPF programs know p's present mappings from now_ns on. */
 void process_published(struct process *p, uint64_t now_ns);

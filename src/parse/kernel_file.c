@@ -77,10 +77,11 @@ bool kernel_root_place(const struct kernel_wanted *w, size_t i, char path[KERNEL
 
 static bool is_it(struct parsers *p, int fd, const struct kernel_wanted *w, const struct stat *st)
 {
+	const struct parse_file file = { fd, st->st_uid, st->st_dev };
 	struct elf_identity id;
 	bool is;
 
-	if (parse_identity(p, fd, 0, st->st_uid, &id))
+	if (parse_identity(p, &file, 0, &id))
 		return false;
 	is = id.build_id_len == w->build_id_len &&
 	     !memcmp(id.build_id, w->build_id, w->build_id_len);

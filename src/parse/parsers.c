@@ -10,6 +10,7 @@
 
 #include "src/base/clock.h"
 #include "src/foreign/file_opener.h"
+#include "src/foreign/kept_file.h"
 #include "src/foreign/wait_budget.h"
 #include "src/parse/line_cache.h"
 #include "src/parse/parse_protocol.h"
@@ -159,6 +160,45 @@ static void give_lane(struct parsers *p, struct lane *l)
 	pthread_mutex_unlock(&p->lock);
 }
 
+/*
+ * A parser opens nothing, and what stands for a file cannot be read. So the kept files of m are
+ * opened; sealed: which ones the caller closes behind the question. 0 or -errno.
+ */
+static int seal_files(struct parsers *p, uint64_t dev, struct helper_message *m,
+		      bool sealed[MESSAGE_FDS])
+{
+	for (size_t i = 0; i < m->nr_fds; i++) {
+		int fd = kept_file_is(m->fds[i]) ? file_opener_again(p->opener, m->fds[i], dev)
+						 : -ENOTSUP;
+
+		sealed[i] = fd >= 0;
+		if (fd >= 0)
+			m->fds[i] = fd;
+		else if (fd != -ENOTSUP)
+			return fd;
+	}
+	return 0;
+}
+
+/* Asks the parser of a lane, with files that it can read. */
+static int ask_lane(struct parsers *p, struct lane *l, const struct question *q,
+		    const struct helper_wait *wait, struct helper_message *answer)
+{
+	struct helper_message m = q->message;
+	bool sealed[MESSAGE_FDS] = { 0 };
+	int err = seal_files(p, q->dev, &m, sealed);
+
+	*answer = (struct helper_message){ 0 };
+	if (!err)
+		err = helper_call(l->helper, &m, q->max, wait, answer);
+	if (err == -EPIPE)
+		err = helper_call(l->helper, &m, q->max, wait, answer);
+	for (size_t i = 0; i < m.nr_fds; i++)
+		if (sealed[i])
+			close(m.fds[i]);
+	return err;
+}
+
 int parsers_call(struct parsers *p, const struct question *q, uint64_t ns, struct helper_wait wait,
 		 struct helper_message *answer)
 {
@@ -167,9 +207,7 @@ int parsers_call(struct parsers *p, const struct question *q, uint64_t ns, struc
 
 	if (ns)
 		wait.until_ns = now_ns() + ns;
-	err = helper_call(l->helper, &q->message, q->max, &wait, answer);
-	if (err == -EPIPE)
-		err = helper_call(l->helper, &q->message, q->max, &wait, answer);
+	err = ask_lane(p, l, q, &wait, answer);
 	give_lane(p, l);
 	return err ? err : parse_take_status(answer);
 }
@@ -181,13 +219,15 @@ int parsers_call(struct parsers *p, const struct question *q, uint64_t ns, struc
  * may have a server beneath that does not answer. So whoever maps such files pays for the time that
  * is lost.
  */
-int parse_identity(struct parsers *p, int fd, pid_t pid, uint32_t owner, struct elf_identity *out)
+int parse_identity(struct parsers *p, const struct parse_file *file, pid_t pid,
+		   struct elf_identity *out)
 {
 	const struct question q = {
-		.lanes = &p->identity, .max = PARSE_MAX_IDENTITY, .owner = owner,
-		.message = { .op = PARSE_IDENTITY, .fds = { fd }, .nr_fds = 1 },
+		.lanes = &p->identity, .max = PARSE_MAX_IDENTITY, .owner = file->owner,
+		.dev = file->dev,
+		.message = { .op = PARSE_IDENTITY, .fds = { file->fd }, .nr_fds = 1 },
 	};
-	uid_t user = wait_budget_user(p->identity_budget, pid, owner);
+	uid_t user = wait_budget_user(p->identity_budget, pid, file->owner);
 	uint64_t begin = now_ns(), end;
 	uint64_t limit_ns = wait_budget_ask(p->identity_budget, user, begin, IDENTITY_NS);
 	struct helper_message answer;
@@ -197,8 +237,9 @@ int parse_identity(struct parsers *p, int fd, pid_t pid, uint32_t owner, struct 
 		return -EBUSY;
 	err = parsers_call(p, &q, 0, (struct helper_wait){ .until_ns = begin + limit_ns }, &answer);
 	end = now_ns();
-	(err == -ETIMEDOUT ? wait_budget_hung : wait_budget_pay)(p->identity_budget, user, end,
-								 end - begin);
+	/* A file that kills its parser would do so again and again. */
+	(err == -ETIMEDOUT || err == -EPIPE ? wait_budget_hung : wait_budget_pay)(
+		p->identity_budget, user, end, end - begin);
 	if (!err)
 		err = parse_take_identity(&answer, out);
 	helper_message_release(&answer);
@@ -211,11 +252,12 @@ int parse_table(struct parsers *p, const struct parse_table_request *r, struct u
 {
 	struct table_wants wants = { .runtime = r->runtime != NULL };
 	const struct question q = {
-		.lanes = &p->tables, .max = PARSE_MAX_TABLE, .owner = r->owner,
+		.lanes = &p->tables, .max = PARSE_MAX_TABLE, .owner = r->file.owner,
+		.dev = r->file.dev,
 		.message = { .op = PARSE_TABLE,
 			     .part = { { (void *)r->pages, r->nr_pages * sizeof(*r->pages) },
 				       { &wants, sizeof(wants) } },
-			     .fds = { r->fd }, .nr_fds = 1 },
+			     .fds = { r->file.fd }, .nr_fds = 1 },
 	};
 	struct helper_message answer;
 	const struct helper_wait wait = { .unwanted = r->unwanted };
@@ -316,17 +358,17 @@ static int search(struct parsers *p, struct question *q, uint64_t size,
 int parse_perf_map(struct parsers *p, int fd, const struct stat *st, const struct helper_wait *wait,
 		   struct map_search *s)
 {
-	struct question q = { .owner = st->st_uid,
+	struct question q = { .owner = st->st_uid, .dev = st->st_dev,
 			      .message = { .op = PARSE_PERF_MAP, .fds = { fd } } };
 
 	return search(p, &q, (uint64_t)st->st_size, wait, s);
 }
 
-int parse_jitdump(struct parsers *p, int fd, uint32_t owner, const struct helper_wait *wait,
+int parse_jitdump(struct parsers *p, const struct parse_file *file, const struct helper_wait *wait,
 		  struct map_search *s)
 {
-	struct question q = { .owner = owner,
-			      .message = { .op = PARSE_JITDUMP, .fds = { fd } } };
+	struct question q = { .owner = file->owner, .dev = file->dev,
+			      .message = { .op = PARSE_JITDUMP, .fds = { file->fd } } };
 
 	return search(p, &q, UINT64_MAX, wait, s);
 }

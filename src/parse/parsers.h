@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Parses foreign files in processes that have no rights (src/rights/sandbox.h): ELF headers, unwind
- * information and code, symbols, maps of generated code. They get descriptors (sealed_file.h, or of
- * plain files), and give back plain data, which is checked here before anyone uses it.
+ * information and code, symbols, maps of generated code. They get descriptors, those of kept files
+ * opened and sealed (sealed_file.h), and give back plain data, which is checked here before anyone
+ * uses it.
  *
  *	parsers_new(keeper, opener, threads, &p)	starts no process yet
  *	parse_identity(p, ...)			and the like, from any thread
@@ -50,6 +51,14 @@ void parsers_ask_server(struct parsers *p, struct debug_server *server);
 /* The lines of other users' files may cost what they need (parse_lines()). Before any question. */
 void parsers_take_time(struct parsers *p);
 
+/* A file that is asked about. */
+struct parse_file {
+	int fd;				/* kept (kept_file.h), or that of a plain file */
+	/* A number for who can have written it. No process parses files of two owners. */
+	uint32_t owner;
+	uint64_t dev;			/* a number for its file system */
+};
+
 /* What is known of an ELF file by its headers. */
 struct elf_identity {
 	uint64_t vaddr_lo, vaddr_hi;
@@ -60,15 +69,14 @@ struct elf_identity {
 };
 
 /*
- * Of a file that pid has mapped; owner: a number for who can have written it. No process parses
- * files of two owners. 0; -ENOEXEC: it is no ELF file; -EBUSY: not asked, because files of this
- * user have cost too much time (wait_budget.h); or another -errno.
+ * Of a file that pid has mapped. 0; -ENOEXEC: it is no ELF file; -EBUSY: not asked, because files
+ * of this user have cost too much time (wait_budget.h); or another -errno.
  */
-int parse_identity(struct parsers *p, int fd, pid_t pid, uint32_t owner, struct elf_identity *out);
+int parse_identity(struct parsers *p, const struct parse_file *file, pid_t pid,
+		   struct elf_identity *out);
 
 struct parse_table_request {
-	int fd;
-	uint32_t owner;			/* as of parse_identity() */
+	struct parse_file file;
 	const uint32_t *pages;		/* the pages that are wanted, ascending; none: all */
 	size_t nr_pages;
 	const atomic_bool *unwanted;
@@ -115,6 +123,6 @@ struct map_search {
 /* perf_map_find() for a regular file; st: its fstat(). The queries are sorted afterwards. */
 int parse_perf_map(struct parsers *p, int fd, const struct stat *st, const struct helper_wait *wait,
 		   struct map_search *s);
-/* jitdump_find(), up to the end of the file; owner: as of parse_identity(). */
-int parse_jitdump(struct parsers *p, int fd, uint32_t owner, const struct helper_wait *wait,
+/* jitdump_find(), up to the end of the file. */
+int parse_jitdump(struct parsers *p, const struct parse_file *file, const struct helper_wait *wait,
 		  struct map_search *s);

@@ -217,7 +217,8 @@ static int ask_names(struct names_question *n, struct symbol_batch *b, uint32_t 
 	struct question q = {
 		.lanes = n->max_depth ? &n->p->lines : &n->p->names,
 		.max = PARSE_MAX_NAMES + b->nr * sizeof(*b->v),
-		.owner = n->file->owner, .wish = n->file->binary % MAX_LANES + 1,
+		.owner = n->file->owner, .dev = n->file->inode.dev,
+		.wish = n->file->binary % MAX_LANES + 1,
 		.message = { .op = PARSE_NAMES,
 			     .part = { { &head, sizeof(head) }, { b->v, b->nr * sizeof(*b->v) } },
 			     .fds = { n->file->fd }, .nr_fds = 1 },

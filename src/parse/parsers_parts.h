@@ -63,6 +63,7 @@ struct question {
 	struct helper_message message;
 	size_t max;			/* bytes of the answer */
 	uint32_t owner;			/* of the file */
+	uint64_t dev;			/* of the file system that pays: file_opener_again() */
 	/*
 	 * Which lane it is to be, if that is the owner's, because a parser keeps symbols: + 1. 0:
 	 * any.

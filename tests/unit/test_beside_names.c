@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "src/elf/beside_names.h"
-#include "src/foreign/sealed_file.h"
+#include "src/foreign/kept_file.h"
 #include "tests/unit/foreign_world.h"
 #include "tests/unit/helper_processes.h"
 
@@ -57,7 +57,7 @@ static void name_from(struct beside_world *b, const char *file)
 	assert_true(fd >= 0);
 	if (b->from >= 0)
 		close(b->from);
-	b->from = sealed_file_new(fd);
+	b->from = kept_file_new(fd);
 	assert_true(b->from >= 0);
 	close(fd);
 }
@@ -71,7 +71,7 @@ static void unit(struct beside_world *b, const char *name, const char *dir)
 static void describe(char *out, size_t size, const struct beside_file *file)
 {
 	char text[32] = "";
-	int fd = sealed_file_open(file->fd);
+	int fd = kept_file_open(file->fd);
 
 	assert_true(fd >= 0);
 	assert_true(read(fd, text, sizeof(text) - 1) >= 0);

@@ -80,7 +80,7 @@ static uint32_t map_path(struct world *w, const char *path)
 {
 	struct proc_map map = file_map(path);
 
-	return binary_store_map(w->c.store, getpid(), &map);
+	return binary_store_map(w->c.store, getpid(), &map, false);
 }
 
 /* The page of its unwind table in which this test's own code is: a table may be built in pages. */
@@ -93,7 +93,7 @@ static uint32_t own_page(const struct world *w)
 
 static uint32_t map_own(struct world *w)
 {
-	return binary_store_map(w->c.store, getpid(), &w->c.own);
+	return binary_store_map(w->c.store, getpid(), &w->c.own, false);
 }
 
 static const char *path_in(struct world *w, const char *name, char path[96])
@@ -243,9 +243,9 @@ static void test_no_file(void **state)
 	struct world *w = *state;
 	struct proc_map map = { .start = 0x1000, .end = 0x2000, .path = "" };
 
-	assert_int_equal(binary_store_map(w->c.store, getpid(), &map), 0);
+	assert_int_equal(binary_store_map(w->c.store, getpid(), &map, false), 0);
 	map.path = "[heap]";
-	assert_int_equal(binary_store_map(w->c.store, getpid(), &map), 0);
+	assert_int_equal(binary_store_map(w->c.store, getpid(), &map, false), 0);
 	assert_int_equal(stats_of(w).unreadable, 0);
 }
 
@@ -253,11 +253,11 @@ static void test_vdso(void **state)
 {
 	struct world *w = *state;
 	struct proc_map map = { .start = 0x1000, .end = 0x2000, .path = "[vdso]" };
-	uint32_t index = binary_store_map(w->c.store, getpid(), &map);
+	uint32_t index = binary_store_map(w->c.store, getpid(), &map, false);
 
 	assert_int_not_equal(index, 0);
 	assert_int_equal(binaries_get(&w->c.binaries, index)->kind, BINARY_VDSO);
-	assert_int_equal(binary_store_map(w->c.store, 1, &map), index);
+	assert_int_equal(binary_store_map(w->c.store, 1, &map, false), index);
 	assert_true(binary_store_want_table(w->c.store, index, own_page(w)));
 	tables_are_built(&w->c);
 	assert_int_equal(stats_of(w).tables, 1);
@@ -291,7 +291,7 @@ static void test_vanished_file(void **state)
 	copy_own(w, "copy", 0, path);
 	map = file_map(path);
 	unlink(path);
-	index = binary_store_map(w->c.store, getpid(), &map);
+	index = binary_store_map(w->c.store, getpid(), &map, false);
 	assert_int_not_equal(index, 0);
 	assert_false(binaries_get(&w->c.binaries, index)->is_elf);
 	assert_int_equal(stats_of(w).unreadable, 1);
@@ -301,16 +301,16 @@ static void test_vanished_file(void **state)
 	usleep(20000);
 	copy_own(w, "known", 0, gone);
 	deleted = file_map(gone);
-	index = binary_store_map(w->c.store, getpid(), &deleted);
+	index = binary_store_map(w->c.store, getpid(), &deleted, false);
 	unlink(gone);
 	usleep(20000);
-	assert_int_equal(binary_store_map(w->c.store, getpid(), &deleted), index);
+	assert_int_equal(binary_store_map(w->c.store, getpid(), &deleted, false), index);
 	assert_int_equal(stats_of(w).unreadable, 2);
 	/* Memory with a name is no file. */
 	map = (struct proc_map){
 		.path = "/memfd:jit", .ino = 0x7777777, .dev = 1, .deleted = true
 	};
-	assert_int_equal(binary_store_map(w->c.store, getpid(), &map), 0);
+	assert_int_equal(binary_store_map(w->c.store, getpid(), &map, false), 0);
 }
 
 /* What one process cannot have opened is there for the next one at once, whoever was first. */
@@ -323,9 +323,9 @@ static void test_file_that_one_process_hides(void **state)
 
 	map = hidden = file_map(copy_own(w, "shown", 0, path));
 	hidden.path = path_in(w, "nowhere", elsewhere);
-	index = binary_store_map(w->c.store, getpid(), &hidden);
+	index = binary_store_map(w->c.store, getpid(), &hidden, false);
 	assert_false(binaries_get(&w->c.binaries, index)->is_elf);
-	index = binary_store_map(w->c.store, getpid(), &map);
+	index = binary_store_map(w->c.store, getpid(), &map, false);
 	assert_true(binaries_get(&w->c.binaries, index)->is_elf);
 }
 
@@ -578,7 +578,7 @@ static void test_no_tables_at_all(void **state)
 	uint32_t index;
 
 	assert_int_equal(binary_store_new(&deps, &st), 0);
-	index = binary_store_map(st, getpid(), &w->c.own);
+	index = binary_store_map(st, getpid(), &w->c.own, false);
 	assert_int_not_equal(index, 0);
 	assert_false(binary_store_want_table(st, index, 0));
 	assert_int_equal(binary_store_pending(st), 0);

@@ -69,7 +69,7 @@ static void test_identity(void **state)
 	size_t n = 0;
 	int text = file_of("#!/bin/sh\n", 10);
 
-	assert_int_equal(parse_identity(w->helpers.parsers, w->self, getpid(), 0, &id), 0);
+	assert_int_equal(parse_identity(w->helpers.parsers, &(struct parse_file){ w->self, 0, 0 }, getpid(), &id), 0);
 	assert_int_equal(id.vaddr_lo, w->img->vaddr_lo);
 	assert_int_equal(id.vaddr_hi, w->img->vaddr_hi);
 	assert_int_equal(id.build_id_len, w->img->build_id_len);
@@ -82,8 +82,8 @@ static void test_identity(void **state)
 	}
 	assert_int_equal(id.nr_segments, n);
 	free(id.segments);
-	assert_int_equal(parse_identity(w->helpers.parsers, text, getpid(), 0, &id), -ENOEXEC);
-	assert_true(parse_identity(w->helpers.parsers, -1, getpid(), 0, &id) < 0);
+	assert_int_equal(parse_identity(w->helpers.parsers, &(struct parse_file){ text, 0, 0 }, getpid(), &id), -ENOEXEC);
+	assert_true(parse_identity(w->helpers.parsers, &(struct parse_file){ -1, 0, 0 }, getpid(), &id) < 0);
 	close(text);
 }
 
@@ -154,13 +154,13 @@ static void test_owners(void **state)
 	struct elf_identity id;
 
 	for (uint32_t i = 0; i < 3; i++) {
-		assert_int_equal(parse_identity(w->helpers.parsers, w->self, getpid(), 1000 + i,
+		assert_int_equal(parse_identity(w->helpers.parsers, &(struct parse_file){ w->self, 1000 + i, 0 }, getpid(),
 						&id), 0);
 		free(id.segments);
 		keeper = keeper ? keeper : child_called(getpid(), "probee-keeper");
 		pids[i] = child_besides(keeper, "probee-parser", pids, i);
 		assert_true(pids[i] > 0);
-		assert_int_equal(parse_identity(w->helpers.parsers, w->self, getpid(), 1000 + i,
+		assert_int_equal(parse_identity(w->helpers.parsers, &(struct parse_file){ w->self, 1000 + i, 0 }, getpid(),
 						&id), 0);
 		free(id.segments);
 		assert_int_equal(child_besides(keeper, "probee-parser", pids, i + 1), 0);
@@ -186,17 +186,17 @@ static void test_killed_while_it_parses(void **state)
 	pid_t keeper, parser;
 	int err;
 
-	assert_int_equal(parse_identity(w->helpers.parsers, w->self, getpid(), 0, &id), 0);
+	assert_int_equal(parse_identity(w->helpers.parsers, &(struct parse_file){ w->self, 0, 0 }, getpid(), &id), 0);
 	free(id.segments);
 	keeper = child_called(getpid(), "probee-keeper");
 	parser = child_called(keeper, "probee-parser");
 	assert_true(parser > 0);
 	assert_int_equal(kill(parser, SIGSTOP), 0);
 	assert_int_equal(pthread_create(&thread, NULL, kill_soon, &parser), 0);
-	err = parse_identity(w->helpers.parsers, w->self, getpid(), 0, &id);
+	err = parse_identity(w->helpers.parsers, &(struct parse_file){ w->self, 0, 0 }, getpid(), &id);
 	pthread_join(thread, NULL);
 	if (err == -ETIMEDOUT)	/* a busy machine: the second parser had less than a second */
-		err = parse_identity(w->helpers.parsers, w->self, getpid(), 0, &id);
+		err = parse_identity(w->helpers.parsers, &(struct parse_file){ w->self, 0, 0 }, getpid(), &id);
 	assert_int_equal(err, 0);
 	free(id.segments);
 }
@@ -204,7 +204,7 @@ static void test_killed_while_it_parses(void **state)
 static int table_of(struct world *w, int fd, const atomic_bool *unwanted,
 		    struct unwind_table **tp)
 {
-	const struct parse_table_request r = { .fd = fd, .unwanted = unwanted };
+	const struct parse_table_request r = { .file.fd = fd, .unwanted = unwanted };
 
 	return parse_table(w->helpers.parsers, &r, tp);
 }
@@ -214,7 +214,7 @@ static void test_part_of_a_table(void **state)
 {
 	struct world *w = *state;
 	uint32_t page = 0;
-	const struct parse_table_request r = { .fd = w->self, .pages = &page, .nr_pages = 1 };
+	const struct parse_table_request r = { .file.fd = w->self, .pages = &page, .nr_pages = 1 };
 	struct unwind_table *here, *there;
 	uint64_t lo;
 

@@ -117,7 +117,7 @@ static void test_cut(void **state)
 	/* The trace knows only the whole: its end will be written, so must be the parts. */
 	assert_false(m->written);
 	assert_false(process_find_mapping(p, 0x10000, 30)->written);
-	assert_true(p->maps[p->nr_live].written);
+	assert_true(p->ended[0].written);
 }
 
 static void test_equal_one_is_kept(void **state)
@@ -130,7 +130,7 @@ static void test_equal_one_is_kept(void **state)
 	p->dirty = false;
 	generation = p->generation;
 	map(p, 0x1000, 0x3000, 1, 20);
-	assert_int_equal(p->nr_maps, 1);
+	assert_int_equal(process_nr_mappings(p), 1);
 	assert_int_equal(p->maps[0].born_ns, 10);
 	assert_true(p->maps[0].written);
 	assert_false(p->dirty);
@@ -139,7 +139,7 @@ static void test_equal_one_is_kept(void **state)
 	map(p, 0x1000, 0x3000, 2, 30);
 	assert_true(p->dirty);
 	assert_int_not_equal(p->generation, generation);
-	assert_int_equal(p->nr_maps, 2);
+	assert_int_equal(process_nr_mappings(p), 2);
 }
 
 /* A compiler in the program changes the rights of its memory again and again: no mapping dies of that. */
@@ -151,7 +151,7 @@ static void test_anonymous_memory_that_grows(void **state)
 		map(p, 0x10000, 0x20000 + (i + 1) * 0x1000, 0, 10 + i);
 		map(p, 0x10000, 0x20000 + i * 0x1000, 0, 10 + i);
 	}
-	assert_int_equal(p->nr_maps, 1);
+	assert_int_equal(process_nr_mappings(p), 1);
 	assert_int_equal(p->maps[0].end, 0x20000 + 100 * 0x1000);
 	assert_true(p->dirty);
 	/* Over others it is a new one. */
@@ -159,11 +159,11 @@ static void test_anonymous_memory_that_grows(void **state)
 	map(p, 0x10000, 0x200000, 0, 201);
 	assert_int_equal(p->nr_live, 1);
 	assert_int_equal(p->maps[0].end, 0x200000);
-	assert_int_equal(p->nr_maps, 3);
+	assert_int_equal(process_nr_mappings(p), 3);
 	/* A file is another one. */
 	map(p, 0x300000, 0x301000, 7, 210);
 	map(p, 0x300000, 0x302000, 7, 211);
-	assert_int_equal(p->nr_maps, 5);
+	assert_int_equal(process_nr_mappings(p), 5);
 }
 
 /* Of what is mapped now only that which overlaps none of the ranges dies. */
@@ -241,7 +241,7 @@ static void test_inherit(void **state)
 	child = processes_add(*state, 101, 50);
 	assert_int_equal(process_inherit(child, parent, 50), 0);
 	assert_int_equal(child->nr_live, 2);
-	assert_int_equal(child->nr_maps, 2);
+	assert_int_equal(process_nr_mappings(child), 2);
 	assert_int_equal(child->exe, 7);
 	assert_string_equal(child->comm, "parent");
 	assert_string_equal(child->cmdline, "parent -x");
@@ -300,14 +300,16 @@ static void random_map(struct process *p, struct model *model, uint32_t step, ui
 
 static void check_shape(const struct process *p)
 {
-	assert_true(p->nr_live <= p->nr_maps && p->nr_maps <= p->cap_maps);
-	for (size_t i = 0; i < p->nr_maps; i++) {
-		const struct mapping *m = &p->maps[i];
+	assert_true(p->nr_live <= p->cap_maps && p->nr_ended <= p->cap_ended);
+	for (size_t i = 0; i < process_nr_mappings(p); i++) {
+		const struct mapping *m = process_mapping(p, i);
 
 		assert_true(m->start < m->end);
 		assert_true(i < p->nr_live ? m->died_ns == TIME_NEVER : m->died_ns != TIME_NEVER);
 		if (i && i < p->nr_live)
 			assert_true(p->maps[i - 1].end <= m->start);
+		if (i > p->nr_live)
+			assert_true(process_mapping(p, i - 1)->died_ns <= m->died_ns);
 	}
 }
 
@@ -345,7 +347,7 @@ static void test_mappings_like_the_model(void **state)
 		}
 		check_moment(p, model, pruned + random_below(&seed, step - pruned + 1));
 	}
-	assert_true(p->nr_maps < 1000);		/* the dead ones did go */
+	assert_true(process_nr_mappings(p) < 1000);		/* the dead ones did go */
 	assert_int_equal(released, 0);
 	test_free(model);
 }

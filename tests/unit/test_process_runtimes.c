@@ -234,6 +234,8 @@ static void each_runtime_has_a_slot(void **state)
 
 static void a_slot_is_kept(void **state)
 {
+	struct mapping kept;
+
 	(void)state;
 	map(BINARY);
 	process_runtimes_found(r, COPY, &image);
@@ -243,7 +245,8 @@ static void a_slot_is_kept(void **state)
 	process_runtimes_publish(r, p);
 	assert_int_equal(state_of(0), 0x7000005000);
 	assert_int_equal(state_of(1), 0x7000105000);
-	p->maps[0].died_ns = 4;
+	kept = p->maps[1];
+	assert_true(process_keep(p, &kept, 1, 4));
 	process_runtimes_publish(r, p);
 	assert_int_equal(published.slots[0].flags, 0);
 	assert_int_equal(published.slots[1].lo, 0x7000102000);

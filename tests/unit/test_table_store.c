@@ -58,7 +58,7 @@ static uint32_t map_copy_of(struct world *w, const char *file, const char *name)
 	assert_int_equal(truncate(path, st.st_size < LARGE ? LARGE : st.st_size), 0);
 	map.ino = st.st_ino;
 	map.dev = (uint64_t)(st.st_dev >> 8 & 0xfff) << 20 | (st.st_dev & 0xff);
-	return binary_store_map(w->c.store, getpid(), &map);
+	return binary_store_map(w->c.store, getpid(), &map, false);
 }
 
 static uint32_t map_copy(struct world *w, const char *name)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/processes/binary_store.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/file_limit.h"
@@ -18,6 +21,8 @@
 #include "src/capture/processes/table_store.h"
 #include "src/elf/elf_image.h"
 #include "src/foreign/file_opener.h"
+#include "src/foreign/user_shares.h"
+#include "src/foreign/wait_budget.h"
 #include "src/model/process.h"
 #include "src/parse/parsers.h"
 #include "src/symbolize/symbolizer.h"
@@ -27,6 +32,9 @@
  * with holes as large as he likes.
  */
 #define MAX_COPIES (256u << 20)
+/* A file that could not be opened again is tried after this time, and each time twice as late. */
+#define RETRY_NS NSEC_PER_SEC
+#define MAX_FAILED 6
 #define RECENT 256		/* a power of two */
 /* Shorter than any compiler takes to put another file behind the same inode number. */
 #define RECENT_NS (10 * NSEC_PER_MSEC)
@@ -37,8 +45,20 @@ struct recent {
 	uint32_t binary;
 };
 
+/* Who pays for the descriptor of a binary's file. */
+struct held_file {
+	uid_t user;
+	bool is_held;
+	uint64_t met_ns;		/* when a stack went through it last, or it was opened */
+	uint64_t retry_ns;		/* not opened again before; it failed */
+	uint8_t nr_failed;
+};
+
 struct binary_store {
 	struct binary_store_deps deps;
+	struct user_shares *shares;
+	struct held_file *held;		/* by index of the binary */
+	size_t cap_held;
 	struct remote_fs_files *served;
 	uint64_t copies_bytes;		/* of served files, which are kept in memory */
 	struct table_store *tables;
@@ -76,7 +96,8 @@ int binary_store_new(const struct binary_store_deps *deps, struct binary_store *
 		return -ENOMEM;
 	st->deps = *deps;
 	st->served = remote_fs_files_new(deps->opener);
-	if (!st->served || open_tables(st)) {
+	st->shares = user_shares_new(file_limit_now());
+	if (!st->served || !st->shares || open_tables(st)) {
 		binary_store_free(st);
 		return -ENOMEM;
 	}
@@ -96,6 +117,8 @@ void binary_store_free(struct binary_store *st)
 		return;
 	table_store_free(st->tables);
 	remote_fs_files_free(st->served);
+	user_shares_free(st->shares);
+	free(st->held);
 	free(st);
 }
 
@@ -181,6 +204,67 @@ static uint32_t map_vdso(struct binary_store *st)
 	return st->vdso;
 }
 
+/* ---- files that are held ---- */
+
+/* What is known of how the file of a binary is held. NULL: out of memory. */
+static struct held_file *held_at(struct binary_store *st, uint32_t binary)
+{
+	return array_reserve(&st->held, &st->cap_held, (size_t)binary + 1) ? NULL
+									    : &st->held[binary];
+}
+
+/* Closes the file of a binary, unless somebody needs it now. */
+static void let_go(struct binary_store *st, uint32_t binary)
+{
+	symbolizer_close_file(st->deps.symbolizer, binary);
+	if (binary >= st->cap_held || !st->held[binary].is_held ||
+	    symbolizer_fd(st->deps.symbolizer, binary) >= 0)
+		return;
+	st->held[binary].is_held = false;
+	st->held[binary].retry_ns = 0;
+	user_shares_hold(st->shares, st->held[binary].user, -1);
+}
+
+struct met {
+	uint64_t ns;
+	uint32_t binary;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	return compare_u64(&((const struct met *)a)->ns, &((const struct met *)b)->ns);
+}
+
+/* Lets go of the files of a user that stacks have not met for longest: a quarter of them. */
+static void let_go_of_oldest(struct binary_store *st, uid_t user)
+{
+	struct met *v = calloc(st->cap_held + 1, sizeof(*v));
+	size_t nr = 0;
+
+	for (uint32_t i = 1; v && i < st->cap_held; i++)
+		if (st->held[i].is_held && st->held[i].user == user)
+			v[nr++] = (struct met){ st->held[i].met_ns, i };
+	if (v)
+		qsort(v, nr, sizeof(*v), by_time);
+	for (size_t i = 0; v && i < (nr + 3) / 4; i++)
+		let_go(st, v[i].binary);
+	free(v);
+}
+
+/* Makes room for one more file of user; the user who holds most makes room for all. */
+static void make_room(struct binary_store *st, uid_t user)
+{
+	size_t nr;
+
+	if (user_shares_is_full(st->shares, user))
+		let_go_of_oldest(st, user);
+	if (!file_limit_is_near())
+		return;
+	user = user_shares_heaviest(st->shares, &nr);
+	if (nr > 1)
+		let_go_of_oldest(st, user);
+}
+
 static void say_full(struct binary_store *st, int fd)
 {
 	st->stats.unreadable++;
@@ -191,9 +275,49 @@ static void say_full(struct binary_store *st, int fd)
 	st->has_said_full = true;
 }
 
+/* fd, or -1: it was closed, because there is no room. */
+static int hold(struct binary_store *st, uint32_t binary, uid_t user, int fd)
+{
+	struct held_file *h = held_at(st, binary);
+	int kept;
+
+	if (!h) {
+		close(fd);
+		return -1;
+	}
+	make_room(st, user);
+	kept = file_limit_keep(fd);
+	if (kept < 0)
+		say_full(st, fd);
+	if (h->is_held)
+		user_shares_hold(st->shares, h->user, -1);
+	*h = (struct held_file){ .user = user, .is_held = kept >= 0, .met_ns = now_ns(),
+				 .retry_ns = now_ns() + RETRY_NS };
+	user_shares_hold(st->shares, user, h->is_held);
+	return kept;
+}
+
+void binary_store_touch(struct binary_store *st, uint32_t binary, uint64_t time_ns)
+{
+	if (binary < st->cap_held && st->held[binary].met_ns < time_ns)
+		st->held[binary].met_ns = time_ns;
+}
+
+bool binary_store_holds(const struct binary_store *st, uint32_t binary)
+{
+	return binary < st->cap_held && st->held[binary].is_held;
+}
+
+bool binary_store_lacks_file(const struct binary_store *st, uint32_t binary)
+{
+	const struct held_file *h = binary < st->cap_held ? &st->held[binary] : NULL;
+
+	return h && h->met_ns && !h->is_held && h->retry_ns <= now_ns();
+}
+
 /*
- * Registers a file that cannot be opened (its process has ended, it is not allowed, or its user has
- * cost too much time) by its path only. It must not be taken for generated code.
+ * Registers a file that cannot be opened (its process has ended, or it is not allowed) by its path
+ * only. It must not be taken for generated code.
  */
 static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
 {
@@ -211,35 +335,35 @@ static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
 }
 
 /*
- * Registers a file. Only its headers are read, with a few small reads. A file that is no ELF file,
- * or one that hangs, stays a binary without segments.
+ * Registers a file. Only its headers are read, with a few small reads. A file that is no ELF file
+ * stays a binary without segments.
  */
-static uint32_t add_file(struct binary_store *st, int fd, const struct stat *s,
+static uint32_t add_file(struct binary_store *st, int fd, uid_t user, const struct stat *s,
 			 const struct file_id *id, pid_t pid, const struct proc_map *map)
 {
+	const struct parse_file file = { fd, id->uid, id->dev };
 	struct symbol_source source = {
 		.kind = SOURCE_ELF, .fd = fd, .path = map->path, .pid = pid,
 		.inode = { s->st_dev, s->st_ino, s->st_uid, s->st_ctim }, .owner = id->uid,
 	};
 	struct elf_identity elf;
-	int err = parse_identity(st->deps.parsers, fd, pid, id->uid, &elf);
-	struct binary *b = err == -EBUSY ? NULL
-					 : binaries_add(st->deps.binaries, id, map->path,
-							map->deleted ? BINARY_DELETED : BINARY_ELF);
+	int err = parse_identity(st->deps.parsers, &file, pid, &elf);
+	struct binary *b = is_no_answer(err)
+				   ? NULL
+				   : binaries_add(st->deps.binaries, id, map->path,
+						  map->deleted ? BINARY_DELETED : BINARY_ELF);
 
-	st->stats.unanswered += is_no_answer(err);
 	if (!b) {
 		close(fd);
 		if (!err)
 			free(elf.segments);
-		return err == -EBUSY ? add_unread(st, map) : 0;
+		st->stats.unanswered += is_no_answer(err);
+		return is_no_answer(err) ? BINARY_STORE_UNREAD : 0;
 	}
 	st->stats.opened++;
 	if (!err)
 		take_identity(b, &elf);
-	source.fd = file_limit_keep(fd);
-	if (source.fd < 0)
-		say_full(st, fd);
+	source.fd = hold(st, b->index, user, fd);
 	symbolizer_add(st->deps.symbolizer, b->index, &source);
 	if (b->is_elf)
 		table_store_admit(st->tables, b, NULL, 0);
@@ -275,7 +399,7 @@ static struct opened open_file(struct binary_store *st, pid_t pid, const struct 
  */
 static uint32_t writer_of(const struct opened *o)
 {
-	return o->is_copy ? 1u << 31 | (uint32_t)hash_u64(1, o->st.st_dev) : o->st.st_uid;
+	return o->is_copy ? wait_budget_file_system(o->st.st_dev) : o->st.st_uid;
 }
 
 /*
@@ -298,9 +422,9 @@ static struct file_id identity_of(const struct opened *o, const struct proc_map 
 	return id;
 }
 
-/* Gives the symbolizer a binary's file again, which was closed when no process had it mapped. */
+/* Gives the symbolizer a binary's file again, which was closed because others needed room. */
 static void give_again(struct binary_store *st, const struct binary *b, const struct opened *o,
-		       pid_t pid, const struct proc_map *map)
+		       uid_t user, pid_t pid, const struct proc_map *map)
 {
 	struct symbol_source source = {
 		.kind = SOURCE_ELF, .fd = o->fd, .path = map->path, .pid = pid,
@@ -309,13 +433,13 @@ static void give_again(struct binary_store *st, const struct binary *b, const st
 	};
 
 	if (symbolizer_fd(st->deps.symbolizer, b->index) < 0)
-		source.fd = file_limit_keep(o->fd);
+		source.fd = hold(st, b->index, user, o->fd);
 	if (source.fd >= 0)
 		symbolizer_give_file(st->deps.symbolizer, b->index, &source);
 }
 
 /* Opens the file and finds or registers it by its identity. *is_sure: as for every process. */
-static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_map *map,
+static uint32_t map_file(struct binary_store *st, uid_t user, pid_t pid, const struct proc_map *map,
 			 bool *is_sure)
 {
 	struct opened o = open_file(st, pid, map);
@@ -324,29 +448,33 @@ static uint32_t map_file(struct binary_store *st, pid_t pid, const struct proc_m
 	uint32_t index;
 
 	*is_sure = o.fd >= 0 && !o.is_unsure;
-	if (o.fd < 0) {
-		st->stats.unanswered += is_no_answer(o.fd);
-		return add_unread(st, map);
+	if (o.fd < 0 && is_no_answer(o.fd)) {
+		st->stats.unanswered++;
+		return BINARY_STORE_UNREAD;
 	}
+	if (o.fd < 0)
+		return add_unread(st, map);
 	id = identity_of(&o, map);
 	b = binaries_find(st->deps.binaries, &id);
 	if (b) {
-		give_again(st, b, &o, pid, map);
+		give_again(st, b, &o, user, pid, map);
 		return b->index;
 	}
-	index = add_file(st, o.fd, &o.st, &id, pid, map);
+	index = add_file(st, o.fd, user, &o.st, &id, pid, map);
 	*is_sure &= binaries_find(st->deps.binaries, &id) != NULL;
 	if (o.is_copy && symbolizer_fd(st->deps.symbolizer, index) >= 0)
 		st->copies_bytes += id.size_bytes;
 	return index;
 }
 
-uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map)
+uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map,
+			  bool is_met)
 {
 	struct recent *r = &st->recent[hash_u64(map->dev, map->ino) & (RECENT - 1)];
 	uint64_t now = now_ns();
 	uint32_t index;
 	bool is_sure;
+	uid_t user;
 
 	if (!strcmp(map->path, "[vdso]"))
 		return map_vdso(st);
@@ -354,11 +482,30 @@ uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_
 		return 0;
 	if (r->dev == map->dev && r->ino == map->ino && r->until_ns >= now)
 		return r->binary;
-	index = map_file(st, pid, map, &is_sure);
+	user = file_opener_user(st->deps.opener, pid);
+	if (!user_shares_open(st->shares, user, is_met, now))
+		return BINARY_STORE_UNREAD;
+	index = map_file(st, user, pid, map, &is_sure);
 	/* What one process cannot have may be there for the next one. */
 	if (is_sure)
 		*r = (struct recent){ map->dev, map->ino, now + RECENT_NS, index };
 	return index;
+}
+
+bool binary_store_give_file(struct binary_store *st, uint32_t binary, pid_t pid,
+			    const struct proc_map *map)
+{
+	struct held_file *h = &st->held[binary];
+	uint32_t now;
+
+	assert(binary < st->cap_held);
+	now = binary_store_map(st, pid, map, true);
+	h = &st->held[binary];
+	if (now == binary && h->is_held)
+		return true;
+	h->nr_failed += h->nr_failed < MAX_FAILED;
+	h->retry_ns = now_ns() + (RETRY_NS << h->nr_failed);
+	return false;
 }
 
 /* Stacks of processes that ended lately may still come out of the ring. */
@@ -375,12 +522,12 @@ void binary_store_close_unused(struct binary_store *st, const struct processes *
 	if (!used)
 		return;
 	for (const struct process *p = ps->all; p; p = p->next)
-		for (size_t i = 0; may_be_asked_for(p, now) && i < p->nr_maps; i++)
-			if (p->maps[i].binary < nr)
-				used[p->maps[i].binary] = true;
+		for (size_t i = 0; may_be_asked_for(p, now) && i < process_nr_mappings(p); i++)
+			if (process_mapping(p, i)->binary < nr)
+				used[process_mapping(p, i)->binary] = true;
 	for (uint32_t i = 1; i < nr; i++)
 		if (!used[i])
-			symbolizer_close_file(st->deps.symbolizer, i);
+			let_go(st, i);
 	free(used);
 }
 

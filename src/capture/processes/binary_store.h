@@ -2,11 +2,15 @@
 /*
  * The files behind mappings. Each file is opened once, while its process is alive, and its identity
  * and segments are read at once. The slow parts are left to worker threads: building the unwind
- * table, which goes to on_table, and later reading the symbols, for which the symbolizer gets the
- * open file.
+ * table, which goes to on_table, and later reading the symbols, for which the symbolizer gets what
+ * stands for the file (kept_file.h).
+ *
+ * A user whose processes map very many files has only those opened that stacks meet, and those are
+ * closed that stacks have not met for long (user_shares.h). They are opened again when a stack
+ * needs them.
  *
  *	binary_store_new(&deps, &st)
- *	binary_store_map(st, pid, map)		the index of the binary behind a mapping
+ *	binary_store_map(st, pid, map, is_met)	the index of the binary behind a mapping
  *	binary_store_want_table(st, binary, page)	that page of its table is needed now
  *	binary_store_drop_table(st, binary)	its table was thrown out; it may be wanted again
  *	binary_store_free(st)			after worker_wait()
@@ -53,9 +57,25 @@ void binary_store_free(struct binary_store *st);	/* NULL is fine */
 /*
  * Returns the binary behind a mapping of pid; a new file is opened and registered. 0: the mapping
  * has no file, or out of memory. A file that cannot be opened is counted as unreadable, and is
- * known by its path only.
+ * known by its path only. BINARY_STORE_UNREAD: it was not opened now, because its user had too many
+ * opened, or there was no answer; to be called again when a stack meets it (is_met).
  */
-uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map);
+#define BINARY_STORE_UNREAD UINT32_MAX
+uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map,
+			  bool is_met);
+
+/* Whether its file is held. */
+bool binary_store_holds(const struct binary_store *st, uint32_t binary);
+
+/*
+ * The file of a binary was closed, and may be opened again by now: a stack that needs it has
+ * binary_store_give_file() called with a mapping of it. true: it is held again.
+ */
+bool binary_store_lacks_file(const struct binary_store *st, uint32_t binary);
+bool binary_store_give_file(struct binary_store *st, uint32_t binary, pid_t pid,
+			    const struct proc_map *map);
+/* A stack of that time went through it. */
+void binary_store_touch(struct binary_store *st, uint32_t binary, uint64_t time_ns);
 
 #define BINARY_STORE_ALL_PAGES UINT32_MAX	/* a hint */
 

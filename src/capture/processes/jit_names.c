@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,13 +219,18 @@ static const struct process *process_by_serial(const struct jit_names *j,
 /* The file of a dump was opened when it was mapped (binary_store.h). */
 static void set_dump(const struct jit_names *j, struct jit_process *e, struct jit_reading *r)
 {
+	const struct binary *b;
+
 	if (!j->deps.symbolizer)
 		return;
 	jit_process_find_dump(e, process_by_serial(j, e), j->deps.binaries);
 	if (!e->dump)
 		return;
-	r->dump_fd = symbolizer_fd(j->deps.symbolizer, e->dump);
-	r->dump_owner = binaries_get(j->deps.binaries, e->dump)->uid;
+	b = binaries_get(j->deps.binaries, e->dump);
+	r->dump = (struct parse_file){
+		.fd = fcntl(symbolizer_fd(j->deps.symbolizer, e->dump), F_DUPFD_CLOEXEC, 3),
+		.owner = b->uid, .dev = b->dev,
+	};
 }
 
 /* Starts to read the map of e. false: that is not possible. */

@@ -38,8 +38,8 @@ static bool is_dump(const char *path)
 void jit_process_find_dump(struct jit_process *e, const struct process *p,
 			   const struct binaries *binaries)
 {
-	for (size_t i = 0; p && i < p->nr_maps && !e->dump; i++) {
-		const struct binary *b = binaries_get(binaries, p->maps[i].binary);
+	for (size_t i = 0; p && i < process_nr_mappings(p) && !e->dump; i++) {
+		const struct binary *b = binaries_get(binaries, process_mapping(p, i)->binary);
 
 		if (b && b->path && is_dump(b->path))
 			e->dump = b->index;

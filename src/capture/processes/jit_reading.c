@@ -51,9 +51,9 @@ static int read_dump(struct jit_reading *r)
 	uint64_t from = s.mark.bytes;
 	int err;
 
-	if (r->dump_fd < 0)
+	if (r->dump.fd < 0)
 		return -ENOENT;
-	err = parse_jitdump(r->parsers, r->dump_fd, r->dump_owner, &wait, &s);
+	err = parse_jitdump(r->parsers, &r->dump, &wait, &s);
 	/* Most of a dump is code, which is passed over. */
 	r->cost_bytes += QUESTION_BYTES + r->nr * sizeof(*r->v) + (s.mark.bytes - from) / 2;
 	r->dump_mark = s.mark;
@@ -86,14 +86,15 @@ struct jit_reading *jit_reading_new(size_t nr)
 {
 	struct jit_reading *r = calloc(1, sizeof(*r));
 
-	if (r)
+	if (r) {
+		r->dump.fd = -1;
 		r->v = calloc(nr + 1, sizeof(*r->v));
+	}
 	if (!r || !r->v) {
 		jit_reading_free(r);
 		return NULL;
 	}
 	r->nr = nr;
-	r->dump_fd = -1;
 	r->job.run = run;
 	r->job.done = done;
 	return r;
@@ -104,6 +105,8 @@ void jit_reading_free(struct jit_reading *r)
 	if (!r)
 		return;
 	bb_release(&r->names);
+	if (r->dump.fd >= 0)
+		close(r->dump.fd);
 	free(r->v);
 	free(r);
 }

@@ -16,6 +16,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/worker.h"
+#include "src/parse/parsers.h"
 #include "src/proc/procfs.h"
 #include "src/symbolize/perf_map.h"
 
@@ -34,8 +35,7 @@ struct jit_reading {
 	struct worker_job job;
 	struct jit_place places[JIT_PLACES];
 	size_t nr_places;
-	int dump_fd;			/* a jitdump; borrowed; -1: none */
-	uint32_t dump_owner;
+	struct parse_file dump;		/* a jitdump; its fd is closed with this; -1: none */
 	struct perf_map_mark dump_mark;
 	struct file_opener *opener;
 	struct parsers *parsers;

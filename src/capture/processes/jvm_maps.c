@@ -89,8 +89,8 @@ void jvm_maps_free(struct jvm_maps *m)
 
 static bool has_library(const struct jvm_maps *m, const struct process *p)
 {
-	for (size_t i = 0; i < p->nr_maps; i++) {
-		const struct binary *b = binaries_get(m->binaries, p->maps[i].binary);
+	for (size_t i = 0; i < process_nr_mappings(p); i++) {
+		const struct binary *b = binaries_get(m->binaries, process_mapping(p, i)->binary);
 		size_t len = b && b->path ? strlen(b->path) : 0;
 
 		if (len >= strlen(LIBRARY) && !strcmp(b->path + len - strlen(LIBRARY), LIBRARY))

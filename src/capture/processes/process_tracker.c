@@ -3,24 +3,18 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
-#include "src/base/io.h"
-#include "src/base/timed_reader.h"
 #include "src/capture/processes/binary_store.h"
 #include "src/capture/processes/cmdlines.h"
-#include "src/capture/processes/jit_names.h"
 #include "src/capture/processes/lifetimes.h"
+#include "src/capture/processes/process_maps.h"
 #include "src/capture/processes/task_events.h"
 #include "src/capture/tables/unwind_loader.h"
-#include "src/model/per_process.h"
 #include "src/proc/procfs.h"
 
 /*
@@ -30,32 +24,14 @@
  */
 #define EXEC_SETTLES_NS (100 * NSEC_PER_MSEC)
 
-/*
- * No event tells of mappings that go, so /proc/PID/maps is read again: for a stack in no known
- * mapping, but not more often than this, and when this many mappings came since the last time.
- */
-#define LOOK_AGAIN_NS (100 * NSEC_PER_MSEC)
-#define NEW_MAPS_TO_LOOK 64
-#define PROC_MS 500			/* limit for a file of /proc, which takes 0.1 ms normally */
 #define LOOK_FOR_ENDS_NS (10 * NSEC_PER_SEC)
-
-/* The tracker's own knowledge of a process, beside the model. */
-struct tracked {
-	uint64_t serial;
-	struct process_tmp tmp;		/* opened when it mapped memory for generated code */
-	bool has_tmp;
-	bool is_silent;			/* it is locked: /proc does not answer */
-	uint32_t nr_new_maps;		/* mappings told by events since looked_ns */
-	uint64_t looked_ns;		/* when its /proc/PID/maps was read */
-};
 
 struct process_tracker {
 	struct process_tracker_deps deps;
-	struct per_process tracked;	/* struct tracked */
+	struct process_maps *maps;	/* what /proc says */
 	struct unwind_loader *loader;	/* NULL: not started yet, or the kernel needs no tables */
 	struct task_events *events;
 	int no_events;			/* -errno: why events is NULL */
-	struct timed_reader *proc;	/* reads what may block for ever */
 	uint64_t lost;
 	uint64_t settle_until_ns;	/* some process has exec'ed within EXEC_SETTLES_NS */
 	uint64_t next_look_ns;		/* when to look for ends of which no event came */
@@ -72,16 +48,20 @@ static bool wanted(const struct process_tracker *t, uint32_t tgid)
 
 int process_tracker_new(const struct process_tracker_deps *deps, struct process_tracker **tp)
 {
+	const struct process_maps_deps maps = {
+		.binaries = deps->binaries, .store = deps->store,
+		.begin_thread = deps->begin_thread, .hurry = deps->hurry, .ctx = deps->ctx,
+	};
 	struct process_tracker *t = calloc(1, sizeof(*t));
+	int err;
 
 	if (!t)
 		return -ENOMEM;
 	t->deps = *deps;
-	t->tracked.size = sizeof(struct tracked);
-	t->proc = procfs_reader_new(PROC_MS, deps->begin_thread);
-	if (!t->proc) {
+	err = process_maps_new(&maps, &t->maps);
+	if (err) {
 		free(t);
-		return fail(-ENOMEM, "start a thread that reads /proc");
+		return err;
 	}
 	t->no_events = task_events_open(deps->patient, &t->events);
 	*tp = t;
@@ -91,14 +71,10 @@ int process_tracker_new(const struct process_tracker_deps *deps, struct process_
 static void forget(void *ctx, struct process *p)
 {
 	struct process_tracker *t = ctx;
-	struct tracked *own = per_process_find(&t->tracked, p);
 
 	if (t->loader)
 		unwind_loader_forget(t->loader, p);
-	if (own && own->has_tmp && own->tmp.dir >= 0)
-		close(own->tmp.dir);
-	if (own)
-		own->has_tmp = false;
+	process_maps_forget(t->maps, p);
 }
 
 void process_tracker_free(struct process_tracker *t)
@@ -108,8 +84,7 @@ void process_tracker_free(struct process_tracker *t)
 	for (struct process *p = t->deps.processes->all; p; p = p->next)
 		forget(t, p);
 	task_events_close(t->events);
-	timed_reader_free(t->proc);
-	per_process_release(&t->tracked);
+	process_maps_free(t->maps);
 	free(t);
 }
 
@@ -129,122 +104,6 @@ uint64_t process_tracker_lost(const struct process_tracker *t)
 }
 
 /* ---- /proc ---- */
-
-struct scan {
-	struct process_tracker *t;
-	struct process *p;
-	pid_t tid;
-	uint64_t time_ns;
-	struct mapping *found;		/* the mappings of now, if want_found */
-	size_t nr_found, cap_found;
-	bool want_found;
-};
-
-static int keep_found(struct scan *s, const struct mapping *m)
-{
-	struct mapping *slot = array_push(&s->found, &s->nr_found, &s->cap_found);
-
-	if (slot)
-		*slot = *m;
-	return slot ? 0 : -ENOMEM;
-}
-
-static int scan_map(void *ctx, const struct proc_map *map)
-{
-	struct scan *s = ctx;
-	struct mapping m = {
-		.start = map->start, .end = map->end, .pgoff_bytes = map->pgoff_bytes,
-		.prot = map->prot, .born_ns = s->time_ns, .died_ns = TIME_NEVER,
-	};
-	struct binary *b;
-
-	m.binary = binary_store_map(s->t->deps.store, s->tid, map);
-	b = binaries_get(s->t->deps.binaries, m.binary);
-	if (b)
-		m.to_vaddr = binary_to_vaddr(b, m.start, m.pgoff_bytes);
-	if (b && !s->p->exe)
-		s->p->exe = b->index;
-	if (s->want_found && keep_found(s, &m))
-		return -ENOMEM;
-	return process_map(s->p, &m);
-}
-
-static void say_silent(struct tracked *own, struct process *p, const char *file)
-{
-	own->is_silent = true;
-	if (!p->comm[0])
-		procfs_comm((pid_t)p->tgid, p->comm, sizeof(p->comm));
-	note("process %u (%.15s): it is locked and does not get free, /proc/%u/%s does not answer. "
-	     "What code it runs stays unknown",
-	     p->tgid, p->comm, p->tgid, file);
-}
-
-static int scan_maps(struct scan *s)
-{
-	struct tracked *own = per_process_at(&s->t->tracked, s->p);
-	int err;
-
-	if (!own)
-		return -ENOMEM;
-	own->looked_ns = now_ns();
-	own->nr_new_maps = 0;
-	if (!s->tid)
-		return -ESRCH;
-	if (own->is_silent)
-		return -ETIMEDOUT;
-	err = procfs_maps_timed(s->t->proc, s->tid, scan_map, s);
-	if (err == -ETIMEDOUT)
-		say_silent(own, s->p, "maps");
-	return err;
-}
-
-/* Asks /proc for what p is. 0; -ETIMEDOUT: it does not answer; or another -errno. */
-static int look_at_stat(struct process_tracker *t, struct process *p, struct proc_stat *stat)
-{
-	struct tracked *own = per_process_at(&t->tracked, p);
-	int err;
-
-	if (!own)
-		return -ENOMEM;
-	if (own->is_silent)
-		return -ETIMEDOUT;
-	err = procfs_stat_timed(t->proc, (pid_t)p->tgid, stat);
-	if (err == -ETIMEDOUT)
-		say_silent(own, p, "stat");
-	return err;
-}
-
-void process_tracker_describe(struct process_tracker *t, struct process *p)
-{
-	struct proc_stat stat;
-
-	cmdlines_read(t->deps.cmdlines, p);
-	if (p->scanned || p->died_ns != TIME_NEVER || look_at_stat(t, p, &stat))
-		return;
-	p->is_kthread = stat.kthread;
-	if (!p->start_boottime_ns)
-		p->start_boottime_ns = stat.start_boottime_ns;
-}
-
-/* Reads what /proc tells of p now. 0; -ESRCH: the process is gone; or another -errno. */
-static int scan_process(struct process_tracker *t, struct process *p, uint64_t born_ns)
-{
-	struct scan s = { .t = t, .p = p, .tid = (pid_t)p->tgid, .time_ns = born_ns };
-	struct proc_stat stat;
-
-	p->scanned = true;
-	if (look_at_stat(t, p, &stat))
-		return -ESRCH;
-	memcpy(p->comm, stat.comm, sizeof(p->comm));
-	p->parent_tgid = stat.ppid;
-	p->start_boottime_ns = stat.start_boottime_ns;
-	p->is_kthread = stat.kthread;
-	if (stat.kthread)
-		return 0;
-	if (stat.is_dead)
-		s.tid = procfs_living_thread(s.tid);
-	return scan_maps(&s);
-}
 
 static void publish(struct process_tracker *t, struct process *p)
 {
@@ -268,11 +127,14 @@ static int scan_one(void *ctx, pid_t pid)
 
 	if (!wanted(t, (uint32_t)pid))
 		return 0;
+	/* Processes that are left out are read when a stack of theirs comes. */
+	if (t->deps.hurry && t->deps.hurry(t->deps.ctx))
+		return -EINTR;
 	if (!p)
 		p = processes_add(t->deps.processes, (uint32_t)pid, born_ns);
 	if (!p)
 		return -ENOMEM;
-	scan_process(t, p, born_ns);
+	process_maps_scan(t->maps, p, born_ns);
 	publish(t, p);
 	return 0;
 }
@@ -282,10 +144,10 @@ int process_tracker_scan(struct process_tracker *t, const uint32_t *pids, size_t
 	int err = 0;
 
 	if (!nr)
-		return procfs_each_process(scan_one, t);
+		err = procfs_each_process(scan_one, t);
 	for (size_t i = 0; i < nr && !err; i++)
 		err = scan_one(t, (pid_t)pids[i]);
-	return err;
+	return err == -EINTR ? 0 : err;
 }
 
 /* ---- events ---- */
@@ -350,20 +212,10 @@ static struct process *known(struct process_tracker *t, const struct task_event 
 		return p;
 	p = processes_add(t->deps.processes, ev->tgid, ev->time_ns);
 	if (p) {
-		scan_process(t, p, ev->time_ns);
+		process_maps_scan(t->maps, p, ev->time_ns);
 		t->any_dirty = true;
 	}
 	return p;
-}
-
-/* Opens the /tmp of p now, because p may have ended when its names are read. */
-static void keep_tmp(struct process_tracker *t, struct tracked *own, struct process *p)
-{
-	if (own->has_tmp || own->is_silent || p->died_ns != TIME_NEVER)
-		return;
-	if (procfs_tmp_timed(t->proc, (pid_t)p->tgid, &own->tmp) == -ETIMEDOUT)
-		say_silent(own, p, "root");
-	own->has_tmp = own->tmp.dir >= 0;
 }
 
 static int event_map(struct process_tracker *t, const struct task_event *ev)
@@ -373,21 +225,16 @@ static int event_map(struct process_tracker *t, const struct task_event *ev)
 		.prot = ev->prot, .dev = ev->dev, .ino = ev->ino, .path = ev->text,
 	};
 	struct process *p = known(t, ev);
-	struct scan s = { .t = t, .p = p, .tid = (pid_t)ev->tid, .time_ns = ev->time_ns };
-	struct tracked *own = p ? per_process_at(&t->tracked, p) : NULL;
 
-	if (!own)
+	if (!p)
 		return -ENOMEM;
 	if (!(ev->prot & PROT_EXEC))
 		return 0;
 	if (!strncmp(ev->text, "//anon", 6))
 		map.path = "";
-	if (jit_names_path(map.path))
-		keep_tmp(t, own, p);
 	cmdlines_read(t->deps.cmdlines, p);
 	t->any_dirty = true;
-	own->nr_new_maps++;
-	return scan_map(&s, &map);
+	return process_maps_event(t->maps, p, (pid_t)ev->tid, &map, ev->time_ns);
 }
 
 static int event_comm(struct process_tracker *t, const struct task_event *ev)
@@ -517,57 +364,29 @@ struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, u
 	p = processes_add(t->deps.processes, tgid, time_ns);
 	if (!p)
 		return NULL;
-	scan_process(t, p, time_ns);
+	process_maps_scan(t->maps, p, time_ns);
 	publish(t, p);
 	return p;
 }
 
-/*
- * Reads the mappings of p again. Those that are gone die (munmap, dlclose and mremap make no
- * event), and new ones are added. true: there was a change.
- */
-static bool look_again(struct process_tracker *t, struct process *p)
+enum process_learnt process_tracker_learn(struct process_tracker *t, struct process *p,
+					  uint64_t addr)
 {
-	struct scan s = { .t = t, .p = p, .tid = procfs_living_thread((pid_t)p->tgid),
-			  .time_ns = now_ns(), .want_found = true };
-	uint32_t before = p->generation;
+	enum process_learnt learnt = process_maps_learn(t->maps, p, addr);
 
-	if (!scan_maps(&s))
-		process_keep(p, s.found, s.nr_found, s.time_ns);
-	free(s.found);
 	publish(t, p);
-	return p->generation != before;
+	return learnt;
 }
 
-bool process_tracker_look_again(struct process_tracker *t, struct process *p)
+void process_tracker_describe(struct process_tracker *t, struct process *p)
 {
-	const struct tracked *own = per_process_find(&t->tracked, p);
-
-	if (p->died_ns != TIME_NEVER || (own && now_ns() - own->looked_ns < LOOK_AGAIN_NS))
-		return false;
-	return look_again(t, p);
+	cmdlines_read(t->deps.cmdlines, p);
+	process_maps_describe(t->maps, p);
 }
 
 void process_tracker_open_tmp(void *tracker, const struct process *p, struct process_tmp *out)
 {
-	struct process_tracker *t = tracker;
-	const struct tracked *own = per_process_find(&t->tracked, p);
-
-	if (!own || !own->has_tmp) {
-		*out = (struct process_tmp){ .dir = -1, .is_root = true };
-		if (!own || !own->is_silent)
-			procfs_tmp_timed(t->proc, (pid_t)p->tgid, out);
-		return;
-	}
-	*out = own->tmp;
-	out->dir = fcntl(own->tmp.dir, F_DUPFD_CLOEXEC, 3);
-}
-
-static bool has_many_new_maps(const struct process_tracker *t, const struct process *p)
-{
-	const struct tracked *own = per_process_find(&t->tracked, p);
-
-	return own && own->nr_new_maps >= NEW_MAPS_TO_LOOK;
+	process_maps_open_tmp(((struct process_tracker *)tracker)->maps, p, out);
 }
 
 void process_tracker_await(struct process_tracker *t, uint32_t tgid, uint64_t time_ns)
@@ -590,8 +409,8 @@ void process_tracker_prune(struct process_tracker *t, uint64_t now)
 	for (struct process *p = t->deps.processes->all; p; p = p->next) {
 		if (look && p->died_ns == TIME_NEVER && !procfs_exists((pid_t)p->tgid))
 			process_exit(p, now);
-		else if (p->died_ns == TIME_NEVER && has_many_new_maps(t, p))
-			look_again(t, p);
+		else if (p->died_ns == TIME_NEVER && process_maps_review(t->maps, p))
+			publish(t, p);
 	}
 	binary_store_close_unused(t->deps.store, t->deps.processes, now);
 	processes_prune(t->deps.processes, ns_before(now, ENDED_KEPT_NS),

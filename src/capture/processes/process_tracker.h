@@ -20,8 +20,8 @@
  * times of birth and death.
  *
  * munmap, dlclose and mremap have no event. So /proc/PID/maps is read again when a stack is in no
- * known mapping (process_tracker_look_again()), and when 64 mappings came since it was read. It is
- * not read more often than every 100 ms for the sake of stacks.
+ * known mapping (process_tracker_learn()), and when many mappings came since it was read:
+ * process_maps.h.
  *
  * Limits: a process that began and ended before its events could be read is known by the events
  * alone. A process that stays locked (a file of its /proc does not answer in 500 ms) is told
@@ -46,6 +46,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/capture/processes/process_maps.h"
 #include "src/model/process.h"
 
 struct process_tracker;
@@ -63,6 +64,7 @@ struct process_tracker_deps {
 	bool (*wanted)(void *ctx, uint32_t tgid);	/* NULL: every process is followed */
 	struct cmdlines *cmdlines;	/* NULL: not wanted */
 	void (*begin_thread)(void);	/* what its thread does first; NULL: nothing */
+	bool (*hurry)(void *ctx);	/* the user wants it to end now; NULL: never */
 	bool patient;			/* the fd is readable only when very many events wait */
 	/* Told of TASK_EVENT_CODE. NULL: not wanted. */
 	void (*on_code)(void *ctx, const struct task_event *ev);
@@ -88,8 +90,9 @@ struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, u
  */
 void process_tracker_describe(struct process_tracker *t, struct process *p);
 
-/* Reads p's mappings again, unless that was done within 100 ms. true: they have changed. */
-bool process_tracker_look_again(struct process_tracker *t, struct process *p);
+/* A stack needs to know what p has at addr: which mapping, or its file. */
+enum process_learnt process_tracker_learn(struct process_tracker *t, struct process *p,
+					  uint64_t addr);
 /*
  * The /tmp of p. It was opened while p lived if p mapped memory for generated code; else this is
  * procfs_tmp(). The caller closes out->dir. t: a struct process_tracker.

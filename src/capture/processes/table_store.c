@@ -14,6 +14,7 @@
 #include "src/base/no_answer.h"
 #include "src/base/worker.h"
 #include "src/capture/processes/page_set.h"
+#include "src/capture/processes/table_turns.h"
 #include "src/elf/elf_image.h"
 #include "src/elf_unwind/elf_unwind_table.h"
 #include "src/parse/parsers.h"
@@ -25,6 +26,8 @@
 #define PRIORITY_TABLE -50
 /* A table for which there was no room is not built again before this time has passed. */
 #define RETRY_NS NSEC_PER_SEC
+/* So often a question that had no answer is asked again, each time after twice as long. */
+#define MAX_RETRIES 5
 /* From this size of the file on its table is built in pages. That of libc takes 2 ms as a whole. */
 #define LARGE_FILE (2u << 20)
 #define MAX_PARTS (UNWIND_MAX_PAGES / 8)	/* with 512 MiB and more of code it is one piece */
@@ -40,8 +43,9 @@ struct entry {
 	bool is_interpreter;		/* by its name */
 	bool is_whole;			/* table_store_want_all() was called */
 	uint32_t original;		/* the binary whose table it uses, or itself; 0: none */
-	struct table_job *job;		/* while state is TABLE_QUEUED */
+	struct table_job *job;		/* while state is TABLE_QUEUED; NULL: it waits */
 	uint64_t retry_ns;
+	uint8_t nr_unanswered;		/* questions for it without an answer, in a row */
 	const void *data;		/* the vdso's bytes; NULL: it is a file */
 	size_t len;
 	/* Of a large file, whose table is built in pages; nr 0: it is built as a whole. */
@@ -54,6 +58,7 @@ struct table_store {
 	size_t cap_entries;
 	struct hash_index originals;	/* by build-id */
 	struct table_store_stats stats;
+	struct table_turns *turns;	/* whose table is built next */
 	unsigned pending;
 	uint32_t arriving;		/* the binary whose table is given on just now; or 0 */
 };
@@ -63,8 +68,9 @@ struct table_job {
 	struct worker_job job;
 	struct table_store *store;
 	uint32_t binary;
-	int fd;				/* its own; -1: the image is in memory */
-	uint32_t owner;
+	struct parse_file file;		/* fd: its own; -1: the image is in memory */
+	unsigned turn;			/* table_turns_begin() */
+	uint64_t begin_ns, end_ns;
 	const void *data;
 	size_t len;
 	uint32_t *pages;		/* NULL: all */
@@ -74,12 +80,21 @@ struct table_job {
 	int err;
 };
 
+static void drop_waiting(struct table_store *ts);
+
 int table_store_new(const struct table_store_deps *deps, struct table_store **sp)
 {
-	*sp = calloc(1, sizeof(**sp));
-	if (!*sp)
+	struct table_store *ts = calloc(1, sizeof(*ts));
+
+	if (!ts)
 		return -ENOMEM;
-	(*sp)->deps = *deps;
+	ts->deps = *deps;
+	ts->turns = table_turns_new();
+	if (!ts->turns) {
+		free(ts);
+		return -ENOMEM;
+	}
+	*sp = ts;
 	return 0;
 }
 
@@ -87,7 +102,9 @@ void table_store_free(struct table_store *ts)
 {
 	if (!ts)
 		return;
+	drop_waiting(ts);
 	assert(!ts->pending);		/* a job would come back to us */
+	table_turns_free(ts->turns);
 	for (size_t i = 0; i < ts->cap_entries; i++) {
 		page_set_release(&ts->entries[i].wanted);
 		page_set_release(&ts->entries[i].built);
@@ -122,13 +139,15 @@ static void table_run(struct worker_job *job)
 {
 	struct table_job *t = (struct table_job *)job;
 	struct parse_table_request r = {
-		.fd = t->fd, .owner = t->owner, .pages = t->pages, .nr_pages = t->nr_pages,
+		.file = t->file, .pages = t->pages, .nr_pages = t->nr_pages,
 		.unwanted = job->unwanted,
 		.runtime = t->store->deps.on_runtime ? &t->runtime : NULL,
 	};
 
-	t->err = t->fd < 0 ? table_of_vdso(t, &t->table)
-			   : parse_table(t->store->deps.parsers, &r, &t->table);
+	t->begin_ns = now_ns();
+	t->err = t->file.fd < 0 ? table_of_vdso(t, &t->table)
+				: parse_table(t->store->deps.parsers, &r, &t->table);
+	t->end_ns = now_ns();
 }
 
 /* ---- what was built ---- */
@@ -184,11 +203,31 @@ static int give_on(struct table_store *ts, struct entry *e, struct table_job *t,
 	return *has_rows ? err : 0;
 }
 
+/*
+ * There was no answer: the parser got no CPU, no memory or no descriptor, or it died. That says
+ * nothing of the file, so it is asked about again. A file that breaks each parser is left alone:
+ * then it stays without a table, but is never said to have none.
+ */
+static void not_answered(struct table_store *ts, struct entry *e)
+{
+	ts->stats.unanswered++;
+	e->retry_ns = e->nr_unanswered < MAX_RETRIES
+			      ? now_ns() + (RETRY_NS << e->nr_unanswered)
+			      : UINT64_MAX;
+	e->nr_unanswered += e->nr_unanswered < MAX_RETRIES;
+	e->state = e->is_placed ? TABLE_READY : TABLE_NONE;
+}
+
 static void table_built(struct table_store *ts, struct table_job *t)
 {
 	struct entry *e = &ts->entries[t->binary];
 	bool was_placed = e->is_placed, has_rows;
 
+	if (is_no_answer(t->err)) {
+		not_answered(ts, e);
+		return;
+	}
+	e->nr_unanswered = 0;
 	ts->arriving = t->binary;
 	if (t->runtime.kind)
 		ts->deps.on_runtime(ts->deps.ctx, t->binary, &t->runtime);
@@ -199,7 +238,6 @@ static void table_built(struct table_store *ts, struct table_job *t)
 	}
 	e->state = has_rows ? TABLE_READY : TABLE_NEVER;
 	e->is_placed = has_rows;
-	ts->stats.unanswered += is_no_answer(t->err);
 	ts->stats.tables += has_rows && !was_placed;
 	ts->stats.without_table += !has_rows;
 	if (has_rows && t->table->nr_rows)
@@ -211,29 +249,42 @@ static void table_built(struct table_store *ts, struct table_job *t)
 }
 
 static void queue_table(struct table_store *ts, uint32_t original, int priority);
+static void submit_next(struct table_store *ts);
+
+static void free_job(struct table_job *t)
+{
+	unwind_table_free(t->table);
+	if (t->file.fd >= 0)
+		close(t->file.fd);
+	free(t->pages);
+	free(t);
+}
 
 static void table_done(struct worker_job *job, bool cancelled)
 {
 	struct table_job *t = (struct table_job *)job;
 	struct table_store *ts = t->store;
 	struct entry *e = &ts->entries[t->binary];
+	uint32_t binary = t->binary;
 	bool again;
 
 	assert(ts->pending && e->job == t);
 	ts->pending--;
 	e->job = NULL;
 	e->state = TABLE_NONE;
+	table_turns_over(ts->turns, t->turn, cancelled ? 0 : t->end_ns - t->begin_ns,
+			 now_ns());
 	if (!cancelled)
 		table_built(ts, t);
 	/* Pages that were wanted in the meantime. */
-	again = e->state == TABLE_READY && page_set_has_more(&e->wanted, &e->built);
-	unwind_table_free(t->table);
-	if (t->fd >= 0)
-		close(t->fd);
-	free(t->pages);
-	if (again && !cancelled && ts->deps.want_tables)
-		queue_table(ts, t->binary, PRIORITY_WANTED);
-	free(t);
+	again = e->state == TABLE_READY && !e->nr_unanswered &&
+		page_set_has_more(&e->wanted, &e->built);
+	free_job(t);
+	if (cancelled || !ts->deps.want_tables)
+		return;
+	if (again)
+		queue_table(ts, binary, PRIORITY_WANTED);
+	submit_next(ts);
 }
 
 /* ---- what is to be built ---- */
@@ -252,45 +303,92 @@ static int eager_priority(const struct binary *b)
 static int prepare(struct table_store *ts, struct table_job *t)
 {
 	const struct entry *e = &ts->entries[t->binary];
+	const struct binary *b = binaries_get(ts->deps.binaries, t->binary);
 	int fd = e->data ? -1 : symbolizer_fd(ts->deps.symbolizer, t->binary);
 
 	t->data = e->data;
 	t->len = e->len;
-	t->fd = -1;
+	t->file = (struct parse_file){ -1, b->uid, b->dev };
 	if (!e->data) {
 		if (fd < 0)
 			return -ENOENT;
-		t->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-		if (t->fd < 0)
+		t->file.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		if (t->file.fd < 0)
 			return -errno;
 	}
 	return e->wanted.nr ? page_set_list(&e->wanted, &e->built, &t->pages, &t->nr_pages) : 0;
 }
 
-static void queue_table(struct table_store *ts, uint32_t original, int priority)
+/* Has a worker build it. false: it cannot be built now. */
+static bool submit(struct table_store *ts, uint32_t original, int priority)
 {
 	struct entry *e = &ts->entries[original];
 	struct table_job *t = calloc(1, sizeof(*t));
 
-	assert(!e->job && e->original == original);
 	if (!t)
-		return;
+		return false;
 	t->job.run = table_run;
 	t->job.done = table_done;
 	t->job.priority = priority;
 	t->store = ts;
 	t->binary = original;
-	t->owner = binaries_get(ts->deps.binaries, original)->uid;
+	t->file.fd = -1;
 	if (prepare(ts, t)) {
-		if (t->fd >= 0)
-			close(t->fd);
-		free(t);
-		return;
+		free_job(t);
+		return false;
 	}
 	e->job = t;
+	t->turn = table_turns_begin(ts->turns, t->file.owner);
+	worker_submit(ts->deps.pool, &t->job);
+	return true;
+}
+
+/* As many of the tables that wait as may be built now. */
+static void submit_next(struct table_store *ts)
+{
+	struct table_turn turn;
+
+	while (table_turns_next(ts->turns, &turn)) {
+		if (submit(ts, turn.binary, turn.priority))
+			continue;
+		ts->pending--;
+		ts->entries[turn.binary].state = TABLE_NONE;
+	}
+}
+
+static void drop_waiting(struct table_store *ts)
+{
+	struct table_turn turn;
+
+	while (table_turns_drop(ts->turns, &turn)) {
+		ts->pending--;
+		ts->entries[turn.binary].state = TABLE_NONE;
+	}
+}
+
+static void queue_table(struct table_store *ts, uint32_t original, int priority)
+{
+	struct entry *e = &ts->entries[original];
+	const struct table_turn turn = { original, priority,
+					 binaries_get(ts->deps.binaries, original)->uid };
+
+	assert(!e->job && e->original == original);
+	if (!e->data && symbolizer_fd(ts->deps.symbolizer, original) < 0)
+		return;
+	if (table_turns_add(ts->turns, &turn))
+		return;
 	e->state = TABLE_QUEUED;
 	ts->pending++;
-	worker_submit(ts->deps.pool, &t->job);
+	submit_next(ts);
+}
+
+/* A stack waits for a table that is queued. */
+static void hurry(struct table_store *ts, struct entry *e)
+{
+	if (e->job)
+		worker_hurry(ts->deps.pool, &e->job->job, PRIORITY_WANTED);
+	else
+		table_turns_hurry(ts->turns, (uint32_t)(e - ts->entries), PRIORITY_WANTED);
 }
 
 /* A page behind the last one stands for the last one: with it comes how many there are. */
@@ -314,11 +412,11 @@ bool table_store_want(struct table_store *ts, uint32_t binary, uint32_t page)
 	if (e->wanted.nr)
 		page_set_add(&e->wanted, page_of(e, page));
 	if (e->state == TABLE_QUEUED)
-		worker_hurry(ts->deps.pool, &e->job->job, PRIORITY_WANTED);
+		hurry(ts, e);
 	else if (e->retry_ns <= now_ns())
 		queue_table(ts, (uint32_t)(e - ts->entries), PRIORITY_WANTED);
 	else
-		return true;
+		return e->retry_ns != UINT64_MAX;
 	return e->state == TABLE_QUEUED;
 }
 
@@ -331,7 +429,7 @@ void table_store_want_all(struct table_store *ts, uint32_t binary)
 	e->is_whole = true;
 	page_set_fill(&e->wanted);
 	if (e->state == TABLE_QUEUED)
-		worker_hurry(ts->deps.pool, &e->job->job, PRIORITY_WANTED);
+		hurry(ts, e);
 	else if (e == &ts->entries[ts->arriving])
 		return;			/* table_done() asks for the rest */
 	else if (e->state == TABLE_NONE || page_set_has_more(&e->wanted, &e->built))
@@ -371,6 +469,7 @@ void table_store_drop(struct table_store *ts, uint32_t binary)
 void table_store_stop(struct table_store *ts)
 {
 	ts->deps.want_tables = false;
+	drop_waiting(ts);
 }
 
 /* ---- copies ---- */
@@ -483,7 +582,7 @@ unsigned table_store_pending(const struct table_store *ts)
 bool table_store_lacks_interpreter(const struct table_store *ts)
 {
 	for (size_t i = 0; ts->pending && i < ts->cap_entries; i++)
-		if (ts->entries[i].job &&
+		if (ts->entries[i].state == TABLE_QUEUED &&
 		    (ts->entries[i].is_interpreter || ts->entries[i].is_whole))
 			return true;
 	return false;

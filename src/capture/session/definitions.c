@@ -179,8 +179,8 @@ static void emit_mapping(struct definitions *d, uint32_t process, const struct m
  */
 static void emit_mappings(struct definitions *d, uint32_t id, struct process *p, bool first)
 {
-	for (size_t i = p->nr_live; i < p->nr_maps; i++) {
-		struct mapping *m = &p->maps[i];
+	for (size_t i = 0; i < p->nr_ended; i++) {
+		struct mapping *m = &p->ended[i];
 
 		if (m->written)
 			emit_mapping(d, id, m, MAPPING_DEL, m->died_ns);
@@ -189,6 +189,8 @@ static void emit_mappings(struct definitions *d, uint32_t id, struct process *p,
 	for (size_t i = 0; i < p->nr_live; i++) {
 		struct mapping *m = &p->maps[i];
 
+		if (m->is_unread)
+			continue;
 		if (!m->written)
 			emit_mapping(d, id, m, first ? MAPPING_SNAPSHOT : MAPPING_ADD,
 				     m->born_ns);
@@ -198,8 +200,8 @@ static void emit_mappings(struct definitions *d, uint32_t id, struct process *p,
 
 static void forget_written(struct process *p)
 {
-	for (size_t i = 0; i < p->nr_maps; i++)
-		p->maps[i].written = false;
+	for (size_t i = 0; i < process_nr_mappings(p); i++)
+		process_mapping(p, i)->written = false;
 }
 
 static uint32_t emit_process(struct definitions *d, struct process *p, const struct process *parent)

@@ -48,6 +48,7 @@ static void open_definer(struct session *s)
 		.binaries = d->binaries,
 		.symbolizer = d->symbolizer,
 		.on_binary = d->on_binary,
+		.meet = d->meet,
 		.no_names = d->no_names,
 		.ctx = d->ctx,
 	};

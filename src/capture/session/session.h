@@ -38,6 +38,7 @@ struct session;
 struct binaries;
 struct file_opener;
 struct jvm_maps;
+struct mapping;
 struct parsers;
 struct patience;
 struct process;
@@ -62,6 +63,11 @@ struct session_deps {
 	void (*begin_thread)(void);
 	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
+	/*
+	 * A stack goes through addr, which m holds: its file may not be read, or not be held any
+	 * more. true: more is known of p now, and m is no longer valid. NULL: all files are there.
+	 */
+	bool (*meet)(void *ctx, struct process *p, const struct mapping *m, uint64_t addr);
 	/* After a scan: finds the other ends of pipes and sockets. NULL: not wanted. */
 	find_peers_fn find_peers;
 	bool no_names;			/* no names are looked up: frames stay addresses */

@@ -103,12 +103,23 @@ void stack_definer_shadow(struct stack_definer *d, uint64_t id)
 	shadow_frame(d, id, true);
 }
 
+/* The mapping that holds addr, its file read if that is possible; NULL: none is known. */
+static const struct mapping *mapping_of(struct stack_definer *d, struct process *p, uint64_t addr,
+					uint64_t time_ns)
+{
+	const struct mapping *m = p ? process_find_mapping(p, addr, time_ns) : NULL;
+
+	if (m && d->deps.meet && d->deps.meet(d->deps.ctx, p, m, addr))
+		m = process_find_mapping(p, addr, time_ns);
+	return m && !m->is_unread ? m : NULL;
+}
+
 static uint32_t user_frame(struct stack_definer *d, struct process *p, uint64_t raw,
 			   uint64_t time_ns)
 {
 	uint64_t addr = raw & UNWIND_ADDRESS_MASK, call = instruction_of(raw);
 	struct stack_frame f = { .addr = addr, .kind = FRAME_USER };
-	const struct mapping *m = p ? process_find_mapping(p, call, time_ns) : NULL;
+	const struct mapping *m = mapping_of(d, p, call, time_ns);
 	const struct binary *b = m ? binaries_get(d->deps.binaries, m->binary) : NULL;
 	bool is_new;
 	uint32_t id;

@@ -28,6 +28,7 @@ struct jit_names;
 struct kernel_code;
 struct kernel_symbols;
 struct process;
+struct mapping;
 struct region_binary;
 struct runtime_names;
 struct shadow_names;
@@ -55,6 +56,11 @@ struct stack_definer_deps {
 	const struct kernel_code *kernel_code;	/* NULL: not known */
 	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
+	/*
+	 * A stack goes through addr, which m holds: its file may not be read, or not be held any
+	 * more. true: more is known of p now, and m is no longer valid. NULL: all files are there.
+	 */
+	bool (*meet)(void *ctx, struct process *p, const struct mapping *m, uint64_t addr);
 	bool no_names;			/* none are requested, nor written for the kernel */
 	void *ctx;
 };

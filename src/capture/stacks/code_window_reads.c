@@ -100,8 +100,9 @@ static bool one_more_round(struct window *w, struct code_request *q, const struc
 	const struct code_windows_deps *deps = &w->cw->deps;
 	bool more = false;
 
-	if (q->rounds > MAX_ROUNDS || is_solved(w, q) || deps->look_at(deps->ctx, p))
+	if (q->rounds > MAX_ROUNDS || is_solved(w, q))
 		return false;
+	deps->look_at(deps->ctx, p);
 	for (size_t i = 0; i < q->wants.nr; i++)
 		more |= add_want(w, q, share, q->wants.v[i]);
 	if (more)
@@ -247,8 +248,7 @@ static void begin(struct window *w, struct code_request *q, struct process *p,
 	q->may_parse = w->is_wanted ? left : left > TOKENS_FOR_AGAIN;
 	w->is_met = false;
 	take_seeds(w, q);
-	if (deps->look_at(deps->ctx, p))
-		share = NULL;
+	deps->look_at(deps->ctx, p);
 	/* Rules of what was left to before; they are looked up anew, because code changes. */
 	for (unsigned i = 0; share && i < SHARE_EXITS; i++)
 		if (share->exits[i].addr)

@@ -185,7 +185,9 @@ const struct mapping *code_windows_mapping(const struct code_windows *cw, const 
 	const struct mapping *m = process_find_mapping(p, pc, TIME_NEVER - 1);
 	const struct binary *b = m ? binaries_get(cw->deps.binaries, m->binary) : NULL;
 
-	return m && m->died_ns == TIME_NEVER && (!b || binary_is_memory(b)) ? m : NULL;
+	if (!m || m->died_ns != TIME_NEVER || m->is_unread)
+		return NULL;
+	return !b || binary_is_memory(b) ? m : NULL;
 }
 
 /* ---- wants ---- */
@@ -266,8 +268,8 @@ static bool note_met(struct window *w, const struct process *p, const struct map
 
 	if (w->left_alone_ns && now < w->left_alone_ns + RESTS_NS)
 		return false;
-	if (!deps->look_at(deps->ctx, p))
-		deps->look_up(deps->ctx, pc, &rule);
+	deps->look_at(deps->ctx, p);
+	deps->look_up(deps->ctx, pc, &rule);
 	/* If there is a rule, it led nowhere: that the code has changed is what may help. */
 	if ((rule.cfa == CFA_NONE || rule.cfa == CFA_UNSUPPORTED) && !is_seed(w, pc)) {
 		w->seeds[w->nr_seeds++ % CODE_MAX_SEEDS] = pc;

@@ -53,7 +53,7 @@ struct code_windows_deps {
 	struct worker_pool *pool;	/* of one thread */
 	struct parsers *parsers;
 	/* Takes the mappings that p has now. 0 or -ENOMEM. */
-	int (*look_at)(void *ctx, const struct process *p);
+	void (*look_at)(void *ctx, const struct process *p);
 	/* *rule: the one in force there, in the process looked at; CFA_NONE: there is none. */
 	enum code_place (*look_up)(void *ctx, uint64_t addr, struct unwind_rule *rule);
 	void *ctx;

@@ -15,12 +15,12 @@
 #include "src/capture/stacks/shadow_words.h"
 #include "src/capture/stacks/stack_mirrors.h"
 #include "src/capture/tables/unwind_loader.h"
-#include "src/capture/tables/unwind_slices.h"
 #include "src/capture/stacks/wire_decode.h"
 
 #define MAX_BYTES (48u << 20)
 #define MAX_CODE_WAITS 64		/* for code, of one stack */
-#define MAX_AGAIN 8			/* visits: each may end at the next missing table */
+#define MAX_LEARNT 64	/* questions to /proc, of one try of a stack */
+#define MAX_AGAIN 8	/* visits: each may end at the next missing table */
 
 struct deferred {
 	struct deferred *next;
@@ -29,6 +29,7 @@ struct deferred {
 	struct code_wait code;		/* generated code that is being read */
 	uint32_t code_waits;		/* so far */
 	bool looked;			/* /proc was read again for a missing mapping */
+	bool asks_later;		/* /proc knows more, but could not be asked then */
 	bool is_cut;			/* it was unwound to the end of its memory, and goes on */
 	uint32_t again;			/* visits so far */
 	size_t size;			/* of this struct and what stands behind it, in bytes */
@@ -224,16 +225,9 @@ static void where_it_ended(const struct deferred_stacks *l, const struct process
 	uint32_t first = stack->head->nr_user > 1 && stack->user[0] & UNWIND_SHADOW ? 2 : 1;
 	uint32_t nr = only_leaf(stack) ? first : stack->head->nr_user;
 	uint64_t last = nr ? stack->user[nr - 1] : 0, pc = last & UNWIND_ADDRESS_MASK;
-	const struct mapping *m =
-		nr ? process_find_mapping(p, pc, stack->head->time_ns) : NULL;
-	struct unwind_mapping map;
 
-	s->binary = m ? m->binary : 0;
-	if (!s->binary)
-		return;
-	unwind_slices_mapping(&map, m, binaries_get(l->deps.binaries, s->binary));
 	pc -= last & UNWIND_RETURN_ADDRESS ? 1 : 0;
-	s->page = (uint32_t)((pc - map.bias) >> UNWIND_PAGE_SHIFT);
+	s->binary = deferred_unwind_page_at(l->unwind, p, pc, stack->head->time_ns, &s->page);
 }
 
 static void hint_page(void *ctx, uint32_t binary, uint32_t page)
@@ -283,24 +277,35 @@ static bool waits_for_table(const struct deferred_stacks *l, const struct deferr
 	return s->binary && binary_store_table_pending(l->deps.store, s->binary, s->page);
 }
 
-/* Unwinds the stack with what is known by now. A missing mapping is looked for in /proc, once. */
-static int unwind_now(struct deferred_stacks *l, struct deferred *s, struct process *p,
-		      const struct wire_stack *stack, struct deferred_unwind_result *r)
+/* Whether /proc can tell what the stack lacks: a mapping, once, or a file that was not read. */
+static bool may_learn(const struct deferred *s, const struct process *p, uint8_t lacks)
 {
-	int err = deferred_unwind(l->unwind, p, stack, r);
+	return lacks == UNWIND_NO_MAPPING ? !s->looked || p->is_crowded : lacks == UNWIND_NO_TABLE;
+}
 
-	if (err || r->lacks != UNWIND_NO_MAPPING || s->looked)
-		return err;
-	s->looked = true;
-	return process_tracker_look_again(l->deps.tracker, p)
-		       ? deferred_unwind(l->unwind, p, stack, r)
-		       : 0;
+/* Unwinds the stack with what is known by now. What it lacks is looked for in /proc. */
+static void unwind_now(struct deferred_stacks *l, struct deferred *s, struct process *p,
+		       const struct wire_stack *stack, struct deferred_unwind_result *r)
+{
+	enum process_learnt learnt;
+	int nr = 0;
+
+	do {
+		deferred_unwind(l->unwind, p, stack, r);
+		learnt = nr++ < MAX_LEARNT && may_learn(s, p, r->lacks)
+				 ? process_tracker_learn(l->deps.tracker, p, r->pc)
+				 : PROCESS_LEARNT_NOTHING;
+		s->looked |= r->lacks == UNWIND_NO_MAPPING;
+	} while (learnt == PROCESS_LEARNT_MORE);
+	s->asks_later = learnt == PROCESS_ASK_LATER;
 }
 
 /* Whether more may become known of the stack, which then waits for it. */
 static bool goes_on_waiting(struct deferred_stacks *l, struct deferred *s, struct process *p,
 			    const struct wire_stack *stack, const struct deferred_unwind_result *r)
 {
+	if (s->asks_later)
+		return true;
 	if (r->lacks == UNWIND_NO_TABLE && ask(l, s, r)) {
 		s->binary = r->binary;
 		s->page = r->page;
@@ -339,9 +344,9 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	if (!restore(l, s, &stack))
 		return 1;
 	p = process_tracker_find(l->deps.tracker, stack.head->tgid, stack.head->time_ns);
-	err = p ? unwind_now(l, s, p, &stack, &r) : -ENOMEM;
-	if (err)
-		return err;
+	if (!p)
+		return -ENOMEM;
+	unwind_now(l, s, p, &stack, &r);
 	if (waits && (goes_on_waiting(l, s, p, &stack, &r) || waits_for_code(l, s, p, &r)))
 		return 0;
 	/* The kernel side had all of the stack, and the code. */
@@ -418,9 +423,8 @@ int deferred_stacks_add(struct deferred_stacks *l, const struct wire_stack *stac
 
 	l->stats.added++;
 	/* Without the changes that were lost it is no stack, but the mirror learns from it. */
-	if (stack->delta && stack_mirrors_apply(l->mirrors, &mine))
-		return refuse(l, stack, scan);
-	s = new_deferred(l, &mine, scan);
+	s = stack->delta && stack_mirrors_apply(l->mirrors, &mine) ? NULL
+								   : new_deferred(l, &mine, scan);
 	if (!s)
 		return refuse(l, stack, scan);
 	*at = s;

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/array.h"
-#include "src/base/bisect.h"
 #include "src/base/clock.h"
 #include "src/capture/stacks/code_pages.h"
 #include "src/capture/tables/unwind_loader.h"
@@ -20,11 +18,11 @@ struct deferred_unwind {
 	const struct binaries *binaries;
 	struct unwind_loader_view tables;
 	struct code_pages *code;		/* NULL: no code is read */
-	const struct process *process;	/* whose stack is unwound */
+	const struct process *process;	/* whose stack is unwound, */
+	uint64_t time_ns;		/* as of when */
 	struct code_wait wait;		/* for code that was met */
 	uint32_t mode, max_frames;
-	struct unwind_mapping *maps;
-	size_t nr_maps, cap_maps;
+	struct unwind_mapping found;	/* what UNWIND_SEARCH() has found last */
 	const struct wire_stack *stack;
 	bool is_cut;			/* the last page asked for is beyond the memory kept */
 	bool is_elsewhere;		/* that page is below the memory, or its place unknown */
@@ -36,20 +34,31 @@ static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
 /* Reads code from the process: a dump holds stack memory and no code. */
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr);
 
-static int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first, uint32_t *nr)
+/*
+ * The stretch of a mapping that holds addr, as the kernel's side would read it. The mappings are
+ * those that the process had at that time; one that became known later counts as well, if no other
+ * one was known at its address then.
+ */
+static bool stretch_at(const struct deferred_unwind *w, uint64_t addr, uint64_t time_ns,
+		       struct unwind_mapping *to)
 {
-	(void)tgid;
-	*first = 0;
-	*nr = (uint32_t)((struct deferred_unwind *)env)->nr_maps;
-	return 0;
+	const struct mapping *m = process_find_mapping(w->process, addr, time_ns);
+
+	return m && unwind_slices_stretch_at(to, w->process, m,
+					     binaries_get(w->binaries, m->binary), addr);
 }
 
-static const struct unwind_mapping *unwind_mapping_at(void *env, uint32_t i)
+static int search(void *env, uint64_t pc, const struct unwind_mapping **mp)
 {
 	struct deferred_unwind *w = env;
 
-	return i < w->nr_maps ? &w->maps[i] : NULL;
+	if (!stretch_at(w, pc, w->time_ns, &w->found))
+		return UNWIND_NO_MAPPING;
+	*mp = &w->found;
+	return 0;
 }
+
+#define UNWIND_SEARCH(env, w, pc, mp) search(env, pc, mp)
 
 static const struct unwind_binary *unwind_binary_at(void *env, uint32_t i)
 {
@@ -128,19 +137,11 @@ static int copy_known_frames(struct deferred_unwind *l, struct unwinder *w, uint
 	return 0;
 }
 
-/* The mapping that holds addr; NULL: none. */
-static const struct unwind_mapping *mapping_of(const struct deferred_unwind *w, uint64_t addr)
-{
-	size_t after = bisect(w->nr_maps, i, w->maps[i].begin <= addr);
-
-	return after && addr < w->maps[after - 1].end ? &w->maps[after - 1] : NULL;
-}
-
 static bool is_generated(const struct deferred_unwind *w, uint64_t addr)
 {
-	const struct unwind_mapping *m = mapping_of(w, addr);
+	struct unwind_mapping m;
 
-	return m && m->flags & UNWIND_MAP_GENERATED;
+	return stretch_at(w, addr, w->time_ns, &m) && m.flags & UNWIND_MAP_GENERATED;
 }
 
 /*
@@ -201,55 +202,36 @@ void deferred_unwind_set_code(struct deferred_unwind *w, struct code_pages *code
 
 void deferred_unwind_free(struct deferred_unwind *w)
 {
-	if (!w)
-		return;
-	free(w->maps);
 	free(w);
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct unwind_mapping *x = a, *y = b;
-
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
-
 /*
- * The mappings that p had at that time. A mapping that became known later counts as well, if no
- * other one was known at its address then.
+ * The address whose mapping or rule was missing: of the last frame, or with --unwind fp of the
+ * first one for which a table was asked in vain.
  */
-static int take_mappings(struct deferred_unwind *w, const struct process *p, uint64_t time_ns)
+static uint64_t where_it_lacks(const struct unwinder *u)
 {
-	w->nr_maps = 0;
-	for (size_t i = 0; i < p->nr_maps; i++) {
-		const struct mapping *m = &p->maps[i];
-		const struct binary *b = binaries_get(w->binaries, m->binary);
-
-		/* It cannot be this one, which is quickly seen: there may be many. */
-		if (m->died_ns != TIME_NEVER && (m->born_ns > time_ns || time_ns >= m->died_ns))
-			continue;
-		if (process_find_mapping(p, m->start, time_ns) != m)
-			continue;
-		if (array_reserve(&w->maps, &w->cap_maps,
-				  w->nr_maps + unwind_slices_stretches(NULL, p, m, b)))
-			return -ENOMEM;
-		w->nr_maps += unwind_slices_stretches(w->maps + w->nr_maps, p, m, b);
-	}
-	qsort(w->maps, w->nr_maps, sizeof(*w->maps), by_begin);
-	return 0;
-}
-
-/*
- * The page of its binary's table in which the rule is that was missing: of the last frame, or with
- * --unwind fp of the first one for which a table was asked in vain.
- */
-static uint32_t page_of(const struct unwinder *u)
-{
-	uint64_t pc = u->exact ? u->pc : u->pc - 1;
-
 	if (u->leaf_end)
-		pc = u->leaf_pc;
-	return (uint32_t)((pc - u->map_bias) >> UNWIND_PAGE_SHIFT);
+		return u->leaf_pc;
+	return u->exact ? u->pc : u->pc - 1;
+}
+
+static uint32_t page_of(uint64_t pc, uint64_t bias)
+{
+	return (uint32_t)((pc - bias) >> UNWIND_PAGE_SHIFT);
+}
+
+uint32_t deferred_unwind_page_at(const struct deferred_unwind *w, const struct process *p,
+				 uint64_t pc, uint64_t time_ns, uint32_t *page)
+{
+	const struct mapping *m = process_find_mapping(p, pc, time_ns);
+	struct unwind_mapping map;
+
+	if (!m || !m->binary)
+		return 0;
+	unwind_slices_mapping(&map, m, binaries_get(w->binaries, m->binary));
+	*page = page_of(pc, map.bias);
+	return m->binary;
 }
 
 bool deferred_unwind_lacks(uint32_t end)
@@ -264,14 +246,12 @@ static uint8_t what_it_lacks(const struct unwinder *w)
 	return deferred_unwind_lacks(w->leaf_end) ? (uint8_t)w->leaf_end : 0;
 }
 
-int deferred_unwind(struct deferred_unwind *w, const struct process *p,
+void deferred_unwind(struct deferred_unwind *w, const struct process *p,
 		    const struct wire_stack *stack, struct deferred_unwind_result *out)
 {
 	struct unwinder unwinder;
-	int err = take_mappings(w, p, stack->head->time_ns);
 
-	if (err)
-		return err;
+	w->time_ns = stack->head->time_ns;
 	w->stack = stack;
 	w->is_cut = w->is_elsewhere = false;
 	w->process = p;
@@ -292,7 +272,7 @@ int deferred_unwind(struct deferred_unwind *w, const struct process *p,
 				(w->is_elsewhere && (unwinder.end == UNWIND_READ_RA ||
 						     unwinder.end == UNWIND_READ_FP ||
 						     unwinder.end == UNWIND_ROOT_GUESS)),
-		.page = page_of(&unwinder),
+		.pc = where_it_lacks(&unwinder),
 		.lacks = what_it_lacks(&unwinder),
 		.leaf_guessed = unwinder.leaf_end,
 		.wants_code = unwinder.wants_code,
@@ -300,7 +280,7 @@ int deferred_unwind(struct deferred_unwind *w, const struct process *p,
 	};
 	if (out->lacks == UNWIND_NO_TABLE)
 		out->binary = unwinder.map_binary;
-	return 0;
+	out->page = page_of(out->pc, unwinder.map_bias);
 }
 
 /* Who is told of the pages. */
@@ -313,18 +293,17 @@ struct hint {
 static void hints_of_page(struct deferred_unwind *w, uint64_t at, const struct hint *hint)
 {
 	uint64_t word, end = (at | (UNWIND_MEMORY_PAGE - 1)) + 1;
+	const struct process *p = w->process;
+	struct unwind_mapping m;
 
 	for (; at < end; at += sizeof(word)) {
-		const struct unwind_mapping *m;
-
 		memcpy(&word, memory_at(w->stack, at), sizeof(word));
-		if (word < w->maps[0].begin || word > w->maps[w->nr_maps - 1].end)
+		if (word < p->maps[0].start || word > p->maps[p->nr_live - 1].end)
 			continue;
 		word = arch_strip(word) - 1;
-		m = mapping_of(w, word);
-		if (m && m->binary)
-			hint->fn(hint->ctx, m->binary,
-				 (uint32_t)((word - m->bias) >> UNWIND_PAGE_SHIFT));
+		/* Of those that have ended, there may be many for each word. */
+		if (stretch_at(w, word, TIME_NEVER - 1, &m) && m.binary)
+			hint->fn(hint->ctx, m.binary, page_of(word, m.bias));
 	}
 }
 
@@ -335,7 +314,7 @@ void deferred_unwind_hints(struct deferred_unwind *w,
 	const struct wire_stack *s = w->stack;
 	uint64_t sp = (s->regs[ARCH_REG_SP] + 7) & ~7ull;
 
-	for (uint64_t at = 0; at < s->bytes && w->nr_maps; at += UNWIND_MEMORY_PAGE) {
+	for (uint64_t at = 0; at < s->bytes && w->process->nr_live; at += UNWIND_MEMORY_PAGE) {
 		if (s->absent >> at / UNWIND_MEMORY_PAGE & 1)
 			continue;
 		hints_of_page(w, !at && sp - s->start < UNWIND_MEMORY_PAGE ? sp - s->start : at,
@@ -343,9 +322,12 @@ void deferred_unwind_hints(struct deferred_unwind *w,
 	}
 }
 
-int deferred_unwind_look_at(void *ctx, const struct process *p)
+void deferred_unwind_look_at(void *ctx, const struct process *p)
 {
-	return take_mappings(ctx, p, now_ns());
+	struct deferred_unwind *w = ctx;
+
+	w->process = p;
+	w->time_ns = now_ns();
 }
 
 enum code_place deferred_unwind_look_up(void *ctx, uint64_t addr, struct unwind_rule *rule)

@@ -41,6 +41,7 @@ struct deferred_unwind_result {
 	uint8_t lacks;
 	/* With UNWIND_LEAF_BY_TABLE: the tables did not tell an interrupted frame's caller. */
 	bool leaf_guessed;
+	uint64_t pc;			/* the address for which that was not known */
 	uint32_t binary;		/* lacks UNWIND_NO_TABLE: the one whose table is missing, */
 	uint32_t page;			/* and the page of it that is */
 	uint64_t wants_code;		/* generated code that no window tells of; 0: none */
@@ -57,14 +58,22 @@ void deferred_unwind_set_code(struct deferred_unwind *w, struct code_pages *code
 bool deferred_unwind_lacks(uint32_t end);
 
 /*
- * For code_windows_deps; w is a deferred_unwind. The first takes the mappings that p has now,
- * the second finds the rule in force at an address there; CFA_NONE: there is none.
+ * The binary that p had mapped at an address, and the page of its table that is meant; 0: none, or
+ * its file was not read.
  */
-int deferred_unwind_look_at(void *w, const struct process *p);
+uint32_t deferred_unwind_page_at(const struct deferred_unwind *w, const struct process *p,
+				 uint64_t pc, uint64_t time_ns, uint32_t *page);
+
+/*
+ * For code_windows_deps; w is a deferred_unwind. The first says that p is meant, with the mappings
+ * that it has now, until w does something else; the second finds the rule in force at an address
+ * there; CFA_NONE: there is none.
+ */
+void deferred_unwind_look_at(void *w, const struct process *p);
 enum code_place deferred_unwind_look_up(void *w, uint64_t addr, struct unwind_rule *rule);
 
-/* The stack has registers, and its memory or blocks. 0 or -ENOMEM. */
-int deferred_unwind(struct deferred_unwind *w, const struct process *p,
+/* The stack has registers, and its memory or blocks. */
+void deferred_unwind(struct deferred_unwind *w, const struct process *p,
 		    const struct wire_stack *stack, struct deferred_unwind_result *out);
 
 /*

@@ -191,12 +191,12 @@ static bool mark_mapped(const struct process_runtimes *r, const struct process *
 {
 	bool found = false;
 
-	for (size_t i = 0; i < p->nr_maps; i++) {
+	for (size_t i = 0; i < p->nr_live; i++) {
 		const struct mapping *m = &p->maps[i];
 		const struct of_binary *b = m->binary ? entry_of(r, m->binary) : NULL;
 		struct own_runtime *o;
 
-		if (!b || m->died_ns != TIME_NEVER || r->images[b->image]->program == NO_PROGRAM)
+		if (!b || r->images[b->image]->program == NO_PROGRAM)
 			continue;
 		o = find_own(r, own, b->image, 0 - m->to_vaddr);
 		if (o)
@@ -253,12 +253,12 @@ static void add_other_places(const struct process_runtimes *r, const struct own_
 	const struct runtime_image *image = &r->images[o->image]->image;
 	const uint64_t code = image->nr_loops ? image->loops[0].lo : 0;
 
-	for (size_t i = 0; runtime_owns_code(image) && i < p->nr_maps; i++) {
+	for (size_t i = 0; runtime_owns_code(image) && i < p->nr_live; i++) {
 		const struct mapping *m = &p->maps[i];
 		const struct of_binary *b = m->binary ? entry_of(r, m->binary) : NULL;
 		const uint64_t bias = 0 - m->to_vaddr;
 
-		if (b && b->image == o->image && m->died_ns == TIME_NEVER && bias != o->bias &&
+		if (b && b->image == o->image && bias != o->bias &&
 		    code + bias >= m->start && code + bias < m->end)
 			runtime_constants_again(image, bias, rt);
 	}
@@ -314,13 +314,12 @@ static struct known_image *late_of(const struct process_runtimes *r, const struc
 {
 	struct own_runtimes *own = per_process_find(&r->own, p);
 
-	for (size_t i = 0; r->nr_binaries && i < p->nr_maps; i++) {
+	for (size_t i = 0; r->nr_binaries && i < p->nr_live; i++) {
 		const struct mapping *m = &p->maps[i];
 		const struct of_binary *b = m->binary ? entry_of(r, m->binary) : NULL;
 		const struct own_runtime *o;
 
-		if (!b || m->died_ns != TIME_NEVER ||
-		    !runtime_is_attached_late(&r->images[b->image]->image))
+		if (!b || !runtime_is_attached_late(&r->images[b->image]->image))
 			continue;
 		*bias = 0 - m->to_vaddr;
 		o = own ? find_own(r, own, b->image, *bias) : NULL;

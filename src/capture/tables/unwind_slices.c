@@ -31,54 +31,81 @@ void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m,
 	to->begin = m->start;
 	to->end = m->end;
 	to->bias = b ? b->vaddr_lo - m->to_vaddr : 0;
-	/* A file with such a number has no room for a table. */
-	to->binary = m->binary < UNWIND_FIRST_WINDOW ? m->binary : UNWIND_MAX_BINARIES;
-	to->flags = !m->binary || (b && binary_is_memory(b)) ? UNWIND_MAP_GENERATED : 0;
+	/* A file with such a number has no room for a table; one that was not read has none yet. */
+	to->binary = m->binary < UNWIND_FIRST_WINDOW && !m->is_unread ? m->binary
+								       : UNWIND_MAX_BINARIES;
+	to->flags = (!m->binary && !m->is_unread) || (b && binary_is_memory(b))
+			    ? UNWIND_MAP_GENERATED
+			    : 0;
 }
 
-/* One more entry, unless it is empty. to may be NULL. */
-static size_t put_stretch(struct unwind_mapping *to, size_t nr, const struct unwind_mapping *whole,
-			  uint64_t begin, uint64_t end, const struct window_of_code *w)
+/* Where entries go: all of them, or the one that holds an address. */
+struct stretches {
+	struct unwind_mapping *to;	/* NULL: they are only counted */
+	size_t nr;
+	const uint64_t *only;		/* NULL: all */
+};
+
+/* One more entry, unless it is empty or not wanted. */
+static void put_stretch(struct stretches *s, const struct unwind_mapping *whole, uint64_t begin,
+			uint64_t end, const struct window_of_code *w)
 {
-	if (begin >= end)
-		return nr;
-	if (to) {
-		to[nr] = *whole;
-		to[nr].begin = begin;
-		to[nr].end = end;
+	struct unwind_mapping *to = s->to ? &s->to[s->nr] : NULL;
+
+	if (begin >= end || (s->only && (*s->only < begin || *s->only >= end)))
+		return;
+	s->nr++;
+	if (!to)
+		return;
+	*to = *whole;
+	to->begin = begin;
+	to->end = end;
+	if (w) {
+		to->flags |= UNWIND_MAP_GENERATED | (w->is_settled ? UNWIND_MAP_ASKED : 0);
+		to->binary = w->table ? w->table : whole->binary;
+		to->bias = w->table ? w->begin & ~(WINDOW_BYTES - 1) : whole->bias;
 	}
-	if (to && w) {
-		to[nr].flags |= UNWIND_MAP_GENERATED | (w->is_settled ? UNWIND_MAP_ASKED : 0);
-		to[nr].binary = w->table ? w->table : whole->binary;
-		to[nr].bias = w->table ? w->begin & ~(WINDOW_BYTES - 1) : whole->bias;
-	}
-	return nr + 1;
 }
 
-size_t unwind_slices_stretches(struct unwind_mapping *to, const struct process *p,
-			       const struct mapping *m, const struct binary *b)
+static void each_stretch(struct stretches *s, const struct process *p, const struct mapping *m,
+			 const struct binary *b)
 {
 	struct unwind_mapping whole;
 	uint64_t at = m->start;
-	size_t nr = 0;
 
 	unwind_slices_mapping(&whole, m, b);
-	if (!(whole.flags & UNWIND_MAP_GENERATED))
-		return put_stretch(to, nr, &whole, m->start, m->end, NULL);
-	if (p->no_more_windows)
+	if (whole.flags & UNWIND_MAP_GENERATED && p->no_more_windows)
 		whole.flags |= UNWIND_MAP_ASKED;
-	for (size_t i = 0; i < p->nr_windows; i++) {
+	for (size_t i = 0; whole.flags & UNWIND_MAP_GENERATED && i < p->nr_windows; i++) {
 		const struct window_of_code *w = &p->windows[i];
 		uint64_t begin = w->begin > m->start ? w->begin : m->start,
 			 end = w->end < m->end ? w->end : m->end;
 
 		if (begin >= end || w->read_ns < m->born_ns)
 			continue;
-		nr = put_stretch(to, nr, &whole, at, begin, NULL);
-		nr = put_stretch(to, nr, &whole, begin, end, w);
+		put_stretch(s, &whole, at, begin, NULL);
+		put_stretch(s, &whole, begin, end, w);
 		at = end;
 	}
-	return put_stretch(to, nr, &whole, at, m->end, NULL);
+	put_stretch(s, &whole, at, m->end, NULL);
+}
+
+size_t unwind_slices_stretches(struct unwind_mapping *to, const struct process *p,
+			       const struct mapping *m, const struct binary *b)
+{
+	struct stretches s = { .to = to };
+
+	each_stretch(&s, p, m, b);
+	return s.nr;
+}
+
+bool unwind_slices_stretch_at(struct unwind_mapping *to, const struct process *p,
+			      const struct mapping *m, const struct binary *b, uint64_t addr)
+{
+	struct stretches s = { .to = to, .only = &addr };
+
+	each_stretch(&s, p, m, b);
+	return s.nr;
 }
 
 /* All entries of a process. to NULL: only counts them. */

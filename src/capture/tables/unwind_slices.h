@@ -57,6 +57,10 @@ uint64_t unwind_slices_used(const struct unwind_slices *s);	/* mappings */
 size_t unwind_slices_stretches(struct unwind_mapping *to, const struct process *p,
 			       const struct mapping *m, const struct binary *b);
 
+/* The one entry of these that holds addr. false: none does. */
+bool unwind_slices_stretch_at(struct unwind_mapping *to, const struct process *p,
+			      const struct mapping *m, const struct binary *b, uint64_t addr);
+
 /* Fills in one mapping as the kernel side reads it. b: its binary; NULL: none. */
 void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m,
 			   const struct binary *b);
