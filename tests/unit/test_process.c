@@ -188,6 +188,121 @@ static void test_keep(void **state)
 	assert_int_equal(p->nr_live, 0);
 }
 
+static void meet(struct process *p, uint64_t page, uint32_t binary, uint64_t time_ns)
+{
+	const struct mapping m = { .start = page * PAGE, .end = (page + 1) * PAGE, .binary = binary,
+				   .born_ns = time_ns, .died_ns = TIME_NEVER };
+
+	assert_int_equal(process_meet(p, &m), 0);
+}
+
+/* Very many mappings: the first ones stay, others are there when a stack has met them. */
+static void test_crowded(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+	const uint64_t end = PROCESS_MAPPINGS + 5000;
+	uint32_t generation;
+
+	for (uint64_t i = 0; i < end; i++)
+		map(p, i * PAGE, (i + 1) * PAGE, (uint32_t)i + 1, 10);
+	assert_true(p->is_crowded);
+	assert_int_equal(p->nr_live, PROCESS_MAPPINGS);
+	assert_int_equal(binary_at(p, 7 * PAGE, 20), 8);
+	assert_null(process_find_mapping(p, (end - 1) * PAGE, 20));
+	meet(p, end - 1, 77, 30);
+	assert_int_equal(binary_at(p, (end - 1) * PAGE, 40), 77);
+	/* What is mapped over a mapping ends it, although it is not followed itself. */
+	map(p, (end - 1) * PAGE, end * PAGE, 78, 50);
+	assert_null(process_find_mapping(p, (end - 1) * PAGE, 50));
+	assert_int_equal(binary_at(p, (end - 1) * PAGE, 49), 77);
+	generation = p->generation;
+	map(p, (end + 9) * PAGE, (end + 10) * PAGE, 79, 60);
+	assert_int_equal(p->generation, generation);
+}
+
+/* Those that stacks meet find room, and of these the oldest go at last. */
+static void test_crowded_by_met_ones(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+	const uint64_t most = PROCESS_MAPPINGS + PROCESS_MET;
+
+	for (uint64_t i = 0; i <= PROCESS_MAPPINGS; i++)
+		map(p, i * PAGE, (i + 1) * PAGE, 1, 10);
+	for (uint64_t i = 0; i < 3 * most; i++) {
+		meet(p, 100000 + i, 2, 20);
+		assert_true(p->nr_live <= most);
+		assert_int_equal(binary_at(p, (100000 + i) * PAGE, 30), 2);
+	}
+	assert_true(process_nr_mappings(p) <= most + PROCESS_ENDED);
+	assert_int_equal(binary_at(p, 8 * PAGE, 30), 0);	/* no stack has met it */
+}
+
+/* With very many mappings of all processes, each has less room. */
+static void test_room_for_all(void **state)
+{
+	struct processes *ps = *state;
+	struct process *p = processes_find(ps, 100, TIME_NEVER), *other = processes_add(ps, 101, 1);
+	size_t before = ps->nr_mappings;
+
+	assert_non_null(other);
+	ps->nr_mappings += 2u << 20;
+	for (uint64_t i = 0; i < 2000; i++)
+		map(other, i * PAGE, (i + 1) * PAGE, 1, 10);
+	assert_true(other->is_crowded);
+	assert_int_equal(other->nr_live, 128);
+	ps->nr_mappings -= 2u << 20;
+	assert_int_equal(ps->nr_mappings, before + 128);
+	for (uint64_t i = 0; i < 2000; i++)
+		map(p, i * PAGE, (i + 1) * PAGE, 1, 10);
+	assert_int_equal(p->nr_live, 2000);
+	process_keep(p, NULL, 0, 20);
+	assert_int_equal(ps->nr_mappings, before + 128 + 2000);
+}
+
+/* A mapping that comes and goes thousands of times: those that the trace knows of are not lost. */
+static void test_ended_ones_are_bounded(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+	size_t written = 0;
+
+	map(p, 1 * PAGE, 2 * PAGE, 1, 1);
+	p->maps[0].written = true;
+	for (uint32_t i = 2; i < 3 * PROCESS_ENDED; i++)
+		map(p, 1 * PAGE, 2 * PAGE, i, i);
+	assert_int_equal(p->nr_live, 1);
+	assert_true(p->nr_ended <= PROCESS_ENDED);
+	for (size_t i = 0; i < p->nr_ended; i++)
+		written += p->ended[i].written;
+	assert_int_equal(written, 1);
+	for (uint32_t i = 3 * PROCESS_ENDED - 3000; i < 3 * PROCESS_ENDED; i++)
+		assert_int_equal(binary_at(p, 1 * PAGE, i), i);
+}
+
+/* A file that is read later is that of the mapping from its beginning on. */
+static void test_unread(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+	struct mapping m = { .start = PAGE, .end = 2 * PAGE, .is_unread = true, .dev = 3, .ino = 4,
+			     .born_ns = 10, .died_ns = TIME_NEVER };
+	uint32_t generation;
+
+	assert_int_equal(process_map(p, &m), 0);
+	assert_true(process_find_mapping(p, PAGE, 20)->is_unread);
+	generation = p->generation;
+	process_file_read(p, process_find_mapping(p, PAGE, 20), 7, 70);
+	assert_int_not_equal(p->generation, generation);
+	assert_int_equal(binary_at(p, PAGE, 10), 7);
+	assert_int_equal(process_find_mapping(p, PAGE, 10)->to_vaddr, 70);
+	/* The same mapping, seen again without its file, is no news. */
+	m.born_ns = 30;
+	assert_int_equal(process_map(p, &m), 0);
+	assert_int_equal(binary_at(p, PAGE, 40), 7);
+	m.ino = 5;
+	assert_int_equal(process_map(p, &m), 0);
+	assert_true(process_find_mapping(p, PAGE, 40)->is_unread);
+	assert_int_equal(binary_at(p, PAGE, 29), 7);
+}
+
 /* A mapping is known to the kernel from the publication after it on. */
 static void test_publications(void **state)
 {
@@ -530,6 +645,11 @@ int main(void)
 		T(test_equal_one_is_kept),
 		T(test_anonymous_memory_that_grows),
 		T(test_keep),
+		T(test_crowded),
+		T(test_crowded_by_met_ones),
+		T(test_room_for_all),
+		T(test_ended_ones_are_bounded),
+		T(test_unread),
 		T(test_publications),
 		T(test_child_knows_what_its_parent_knew),
 		T(test_inherit),
