@@ -315,6 +315,7 @@ int recorder_report_losses(struct recorder *r)
 	totals[LOSS_TASK_EVENTS] = process_tracker_lost(r->tracker);
 	totals[LOSS_BAD_RECORD] = session_stats(r->session)->bad;
 	totals[LOSS_SYMBOL_BUDGET] = session_names_lost(r->session);
+	totals[LOSS_NO_ANSWER] = session_stats(r->session)->ends[END_NO_TABLE];
 	totals[LOSS_LINE_BUDGET] = session_stats(r->session)->lines_lost;
 	if (r->opts.losses)
 		r->opts.losses(r->opts.sink_ctx, totals);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/clock.h"
@@ -108,6 +109,11 @@ static int find_once(const struct client *c, const struct message_part *build_id
 		return -errno;
 	setenv("DEBUGINFOD_CACHE_PATH", dir, 1);
 	fd = find(c, build_id);
+	/* The opener may be another user without rights. */
+	if (fd >= 0 && fchmod(fd, 0444)) {
+		close(fd);
+		fd = -EACCES;
+	}
 	nftw(dir, remove_one, TREE_DEPTH, FTW_DEPTH | FTW_PHYS);
 	return fd;
 }

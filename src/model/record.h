@@ -399,6 +399,7 @@ enum loss_cause {
 	LOSS_TABLE_FULL, LOSS_BAD_RECORD, LOSS_KERNEL_STACK, LOSS_SCANS, LOSS_NESTED,
 	LOSS_TICKS,			/* ticks of the timer that never came, by /proc/stat */
 	LOSS_LINE_BUDGET,		/* addresses with a name whose lines cost too much */
+	LOSS_NO_ANSWER,			/* stacks that end in a file that was not read in time */
 	LOSS_CAUSES
 };
 

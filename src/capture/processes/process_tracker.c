@@ -25,6 +25,9 @@
 #define EXEC_SETTLES_NS (100 * NSEC_PER_MSEC)
 
 #define LOOK_FOR_ENDS_NS (10 * NSEC_PER_SEC)
+/* Of so many mappings, a process is not published again before this time for each has passed. */
+#define MANY_MAPPINGS 1024
+#define PUBLISH_NS (50 * 1000)
 
 struct process_tracker {
 	struct process_tracker_deps deps;
@@ -105,10 +108,24 @@ uint64_t process_tracker_lost(const struct process_tracker *t)
 
 /* ---- /proc ---- */
 
+/*
+ * Each publication of a process takes new room for all its mappings, and gives the old one back a
+ * second later. One that has very many and meets new ones all the time would take all the room.
+ */
+static bool is_too_early(const struct process *p)
+{
+	return p->nr_live > MANY_MAPPINGS &&
+	       now_ns() < p->published[0].since_ns + p->nr_live * PUBLISH_NS;
+}
+
 static void publish(struct process_tracker *t, struct process *p)
 {
 	if (!t->loader)
 		return;
+	if (p->dirty && is_too_early(p)) {
+		t->any_dirty = true;
+		return;
+	}
 	if (p->dirty && p->nr_live && p->died_ns == TIME_NEVER)
 		unwind_loader_process(t->loader, t->deps.binaries, p);
 	p->dirty = false;
@@ -296,6 +313,7 @@ static void publish_all(struct process_tracker *t)
 
 	if (!t->any_dirty && !settling)
 		return;
+	t->any_dirty = false;
 	for (struct process *p = t->deps.processes->all; p; p = p->next) {
 		if (p->dirty)
 			publish(t, p);
@@ -303,7 +321,6 @@ static void publish_all(struct process_tracker *t)
 			 p->exec_ns + EXEC_SETTLES_NS > now_ns())
 			unwind_loader_check(t->loader, p);
 	}
-	t->any_dirty = false;
 }
 
 int process_tracker_update(struct process_tracker *t)
