@@ -182,6 +182,8 @@ CAPTURE_SRCS := \
 	src/elf/exported_symbols.c \
 	src/elf/fde_ranges.c \
 	src/elf/go_image.c \
+	src/elf/packed_section.c \
+	src/elf/plain_elf.c \
 	src/proc/cpu_time.c \
 	src/proc/cpus.c \
 	src/proc/descriptors.c \
@@ -280,6 +282,7 @@ CAPTURE_SRCS := \
 	src/symbolize/kernel_text.c \
 	src/symbolize/jit_label.c \
 	src/symbolize/jitdump.c \
+	src/symbolize/lines_lack.c \
 	src/symbolize/mini_debug.c \
 	src/symbolize/name_bytes.c \
 	src/symbolize/perf_map.c \

@@ -79,8 +79,8 @@ check_includes() {
 check_libraries() {
 	sources | grep -v '^bpf/\|^src/capture/\|^src/commands/program\.c\|^src/commands/.*doctor' |
 		xargs -r grep -nE '^#include <bpf/' /dev/null | sed 's/$/: only src\/capture may use libbpf/'
-	sources | grep -v '^formats/trace/\|^formats/render/zstd_stream\.c\|^src/commands/report_commands\.c' |
-		xargs -r grep -nE '^#include <zstd' /dev/null | sed 's/$/: only formats\/trace and zstd_stream.c may use zstd/'
+	sources | grep -v '^formats/trace/\|^formats/render/zstd_stream\.c\|^src/elf/packed_section\.c\|^src/commands/report_commands\.c' |
+		xargs -r grep -nE '^#include <zstd' /dev/null | sed 's/$/: only formats\/trace, zstd_stream.c and packed_section.c may use zstd/'
 	sources | grep -v '^src/rights/' | xargs -r grep -nE '^#include <(cap-ng|sys/capability)' /dev/null |
 		sed 's/$/: only src\/rights may use libcap-ng/'
 	sources | grep -v '^src/rights/\|^src/model/syscall_names\.c' | xargs -r grep -nE '^#include <seccomp' /dev/null |

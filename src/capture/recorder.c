@@ -39,6 +39,7 @@
 #include "src/helpers/helper.h"
 #include "src/proc/pid_namespace.h"
 #include "src/proc/procfs.h"
+#include "src/symbolize/lines_lack.h"
 
 #define FLUSH_NS NSEC_PER_SEC
 /*
@@ -475,6 +476,17 @@ static int tell_missing(struct recorder *r)
 	return err;
 }
 
+/* Says that debug information could not be read. */
+static int tell_lack(struct recorder *r)
+{
+	char text[512];
+
+	if (!lines_lack_text(&session_stats(r->session)->lines_lack, text, sizeof(text)))
+		return 0;
+	note("%s", text);
+	return session_note(r->session, 1, text);
+}
+
 /* Says that servers of debug files were too slow, or did not answer. */
 static int tell_server(struct recorder *r)
 {
@@ -506,6 +518,8 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 		err = session_names(r->session, patience);
 	if (!err)
 		err = tell_server(r);
+	if (!err)
+		err = tell_lack(r);
 	if (!err)
 		err = recorder_report_losses(r);
 	if (!err)

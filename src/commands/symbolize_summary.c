@@ -11,6 +11,7 @@
 #include "src/base/plural.h"
 #include "src/late_names/late_names.h"
 #include "src/symbolize/kernel_hidden.h"
+#include "src/symbolize/lines_lack.h"
 
 #define ROWS 10
 
@@ -94,11 +95,15 @@ static void say_missing(const struct late_names *n, const struct kernel_hidden *
 void symbolize_say(const struct late_names *n, const char *output,
 		   const struct kernel_hidden *hidden)
 {
+	char text[512];
+
 	note("%" PRIu64 " of %" PRIu64 " %s had no name; %" PRIu64 " of them %s one now, in %s",
 	     n->nr_nameless, n->nr_frames, plural(n->nr_frames, "frame", "frames"), n->nr_named,
 	     plural(n->nr_named, "has", "have"),
 	     strcmp(output, "-") ? output : "standard output");
 	say_missing(n, hidden);
+	if (lines_lack_text(&n->lack, text, sizeof(text)))
+		note("%s", text);
 	if (n->nr_lines_lost)
 		note("%" PRIu64 " %s without source lines: reading debug information took too "
 		     "long. Try: --again --no-limits",

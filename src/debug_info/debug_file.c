@@ -8,7 +8,6 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "src/base/array.h"
 #include "src/debug_info/debug_index.h"
@@ -19,6 +18,7 @@
 #include "src/debug_info/split_unit.h"
 #include "src/debug_info/unit_builder.h"
 #include "src/debug_info/unit_reader.h"
+#include "src/elf/plain_elf.h"
 
 #define MAX_UNITS (1u << 20)
 #define MAX_UNIT_RANGES 65536
@@ -29,15 +29,16 @@
 #define ROOM_BYTES (2u << 20)
 
 struct debug_file {
-	int fd;
-	Elf *elf;
+	struct plain_elf *plain;
+	Elf *elf;			/* of plain */
 	Dwarf *dwarf;
 	struct addr_range *code;
 	size_t nr_code, cap_code;
 	size_t made_bytes;		/* of tables, since the handle was opened */
-	Elf *alt_elf;			/* of dwz */
+	struct plain_elf *alt_plain;	/* of dwz */
 	Dwarf *alt;
 	struct dwo_package *package;
+	uint32_t lack;
 	struct debug_sections sections, alt_sections;
 	struct die_units *units, *alt_units;	/* NULL: libdw alone reads the file */
 };
@@ -67,7 +68,7 @@ static int read_code(struct debug_file *f)
 /* A file without .debug_info has nothing to ask libdw for, which would read its unwind tables. */
 static bool has_debug_info(Elf *elf)
 {
-	return debug_section(elf, ".debug_info") || debug_section(elf, ".zdebug_info");
+	return debug_section(elf, ".debug_info");
 }
 
 static int open_units(Elf *elf, struct debug_sections *s, struct die_units **us)
@@ -75,33 +76,49 @@ static int open_units(Elf *elf, struct debug_sections *s, struct die_units **us)
 	return debug_sections_read(elf, s) ? 0 : die_units_new(s, us);
 }
 
-int debug_file_open(int fd, struct debug_file **fp)
+static int read_file(struct debug_file *f)
+{
+	int err;
+
+	f->elf = plain_elf_get(f->plain);
+	if (!has_debug_info(f->elf))
+		return -ENOENT;
+	err = read_code(f);
+	if (err)
+		return err;
+	f->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
+	return f->dwarf ? open_units(f->elf, &f->sections, &f->units) : -EBADMSG;
+}
+
+/* Opens one of the files; *lack: as of debug_file_open(). */
+static int open_plain(int fd, struct plain_elf **pp, uint32_t *lack)
+{
+	int err = plain_elf_open(fd, PLAIN_ALL, 0, pp);
+
+	if (err == -EFBIG || err == -ENOMEM)
+		*lack = DEBUG_LACKS_MEMORY;
+	if (!err && plain_elf_unknown_packing(*pp))
+		*lack = plain_elf_unknown_packing(*pp);
+	return err;
+}
+
+int debug_file_open(int fd, struct debug_file **fp, uint32_t *lack)
 {
 	struct debug_file *f = calloc(1, sizeof(*f));
-	int err = 0;
+	int err = f ? open_plain(fd, &f->plain, lack) : -ENOMEM;
 
-	if (!f)
-		return -ENOMEM;
-	f->fd = fd;
-	elf_version(EV_CURRENT);
-	f->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF)
-		err = -ENOEXEC;
-	else if (!has_debug_info(f->elf))
-		err = -ENOENT;
 	if (!err)
-		err = read_code(f);
-	if (!err)
-		f->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
-	if (!err && !f->dwarf)
-		err = -EBADMSG;
-	if (!err)
-		err = open_units(f->elf, &f->sections, &f->units);
+		err = read_file(f);
 	if (err)
 		debug_file_close(f);
 	else
 		*fp = f;
 	return err;
+}
+
+uint32_t debug_file_lack(const struct debug_file *f)
+{
+	return f->lack;
 }
 
 void debug_file_close(struct debug_file *f)
@@ -111,38 +128,28 @@ void debug_file_close(struct debug_file *f)
 	die_units_free(f->units);
 	die_units_free(f->alt_units);
 	dwarf_end(f->dwarf);
-	elf_end(f->elf);
+	plain_elf_close(f->plain);
 	dwarf_end(f->alt);
-	elf_end(f->alt_elf);
+	plain_elf_close(f->alt_plain);
 	dwo_package_close(f->package);
 	free(f->code);
 	free(f);
 }
 
-/* Gives back the pages of the file that were read, which count as memory of this process. */
-static void forget_pages(Elf *elf)
-{
-	size_t len;
-	char *image = elf ? elf_rawfile(elf, &len) : NULL;
-
-	if (image && !((uintptr_t)image & 4095))
-		madvise(image, len, MADV_DONTNEED);
-}
-
 void debug_file_rest(const struct debug_file *f)
 {
-	forget_pages(f->elf);
-	forget_pages(f->alt_elf);
+	plain_elf_rest(f->plain);
+	if (f->alt_plain)
+		plain_elf_rest(f->alt_plain);
 }
 
-/* Sections that were compressed stay as they are, because they belong to the Elf handle. */
 static int renew(struct debug_file *f)
 {
 	if (f->made_bytes < ROOM_BYTES)
 		return 0;
 	f->made_bytes = 0;
 	dwarf_end(f->dwarf);
-	forget_pages(f->elf);
+	plain_elf_rest(f->plain);
 	f->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
 	if (f->dwarf && f->alt)
 		dwarf_setalt(f->dwarf, f->alt);
@@ -158,17 +165,20 @@ size_t debug_file_alternate(struct debug_file *f, const char **name, const void 
 
 int debug_file_set_alternate(struct debug_file *f, int fd)
 {
+	struct plain_elf *plain = NULL;
 	const void *want, *have;
 	const char *name;
 	size_t len = debug_file_alternate(f, &name, &want);
-	Elf *elf = f->alt ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	Elf *elf;
 
-	if (!elf || !len || dwelf_elf_gnu_build_id(elf, &have) != (ssize_t)len ||
-	    memcmp(have, want, len)) {
-		elf_end(elf);
+	if (f->alt || !len || open_plain(fd, &plain, &f->lack))
+		return -ENOENT;
+	elf = plain_elf_get(plain);
+	if (dwelf_elf_gnu_build_id(elf, &have) != (ssize_t)len || memcmp(have, want, len)) {
+		plain_elf_close(plain);
 		return -ENOENT;
 	}
-	f->alt_elf = elf;
+	f->alt_plain = plain;
 	f->alt = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	if (!f->alt)
 		return -ENOENT;
@@ -327,7 +337,7 @@ bool debug_file_is_split(struct debug_file *f, uint64_t unit, const char **name,
 
 int debug_file_set_package(struct debug_file *f, int fd)
 {
-	return f->package ? -EEXIST : dwo_package_open(fd, &f->package);
+	return f->package ? -EEXIST : dwo_package_open(fd, &f->package, &f->lack);
 }
 
 bool debug_file_is_in_package(struct debug_file *f, uint64_t unit)
@@ -341,10 +351,13 @@ bool debug_file_is_in_package(struct debug_file *f, uint64_t unit)
 	return elf != NULL;
 }
 
-static Elf *open_dwo(const struct debug_file *f, Dwarf_Die *skeleton, int fd)
+/* The .dwo file of a unit: *plain, or a part of the package, which is the caller's to end. */
+static Elf *open_dwo(struct debug_file *f, Dwarf_Die *skeleton, int fd,
+		     struct plain_elf **plain)
 {
+	*plain = NULL;
 	if (fd >= 0)
-		return elf_begin(fd, ELF_C_READ_MMAP, NULL);
+		return open_plain(fd, plain, &f->lack) ? NULL : plain_elf_get(*plain);
 	return f->package ? dwo_package_elf(f->package, split_unit_id(skeleton)) : NULL;
 }
 
@@ -353,19 +366,23 @@ static int build_unit(struct debug_file *f, struct unit_source *src, int dwo_fd,
 		      struct byte_buf *out)
 {
 	struct split_unit *split = NULL;
+	struct plain_elf *plain;
 	Elf *dwo;
 	int err;
 
 	if (!dwarf_offdie(f->dwarf, src->number, &src->die) || !has_code(&src->die))
 		return -EBADMSG;
 	src->skeleton = src->die;
-	dwo = open_dwo(f, &src->skeleton, dwo_fd);
+	dwo = open_dwo(f, &src->skeleton, dwo_fd, &plain);
 	if (dwo && !split_unit_open(&src->skeleton, f->elf, dwo, &split)) {
 		src->split = split;
 		src->die = split_unit_die(split);
 	}
 	err = unit_build(src, out);
 	split_unit_close(split);
+	if (!plain)
+		elf_end(dwo);
+	plain_elf_close(plain);
 	return err;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The debug information of one ELF file. libdw opens it; units are read from their bytes
- * (unit_reader.h), or by libdw what is not read there (unit_builder.h).
+ * The debug information of one ELF file, compressed or not (src/elf/plain_elf.h). Units are read
+ * from their bytes (unit_reader.h), or by libdw what is not read there (unit_builder.h).
  *
- *	debug_file_open(fd, &f)
+ *	debug_file_open(fd, &f, &lack)
  *	debug_file_index(f, out)		which unit has which code
  *	debug_file_unit(f, unit, until, out)	the table of one unit
  *	debug_file_close(f)
@@ -22,8 +22,16 @@
 
 struct debug_file;
 
-/* fd is borrowed. 0; -ENOENT: it has no debug information; or another -errno. */
-int debug_file_open(int fd, struct debug_file **fp);
+#define DEBUG_LACKS_MEMORY UINT32_MAX	/* it is too large when it is unpacked */
+
+/*
+ * fd is borrowed until debug_file_close(). 0; -ENOENT: it has no debug information; or another
+ * -errno. *lack is set where it has some that cannot be read: DEBUG_LACKS_MEMORY, or the number of
+ * a compression that is not known here (ELFCOMPRESS_...).
+ */
+int debug_file_open(int fd, struct debug_file **fp, uint32_t *lack);
+/* The same of what was asked of it since, in other files; 0: nothing. */
+uint32_t debug_file_lack(const struct debug_file *f);
 /* Nothing is asked for a while: its pages, and those of its alternate file, are given back. */
 void debug_file_rest(const struct debug_file *f);
 void debug_file_close(struct debug_file *f);		/* NULL is fine */

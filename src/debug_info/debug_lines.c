@@ -56,6 +56,7 @@ struct debug_lines {
 	/* As struct unit.asked, of the alternate file, and of that with all split units. */
 	uint32_t alt_asked, package_asked;
 	bool lacks_alt;
+	uint32_t lack;
 	struct beside_names wants;	/* since the last call of debug_lines_wants() */
 	struct beside_names wanted;	/* what that call has given */
 	uint64_t units_wanting[BESIDE_MAX], units_wanted[BESIDE_MAX];	/* of BESIDE_DWO */
@@ -205,9 +206,11 @@ int debug_lines_news(struct debug_lines *d, struct byte_buf *out)
 static bool open_file(struct debug_lines *d)
 {
 	for (size_t i = 0; !d->is_file_tried && i < d->nr_fds && !d->file; i++)
-		if (debug_file_open(d->fds[i], &d->file))
+		if (debug_file_open(d->fds[i], &d->file, &d->lack))
 			d->file = NULL;
 	d->is_file_tried = true;
+	if (d->file)
+		d->lack = 0;		/* another file has it */
 	return d->file;
 }
 
@@ -412,7 +415,7 @@ static int make_unit(struct debug_lines *d, struct unit *u, uint64_t until_ns)
 	return 0;
 }
 
-int debug_lines_open(const struct debug_lines_source *src, struct debug_lines **dp)
+int debug_lines_open(const struct debug_lines_source *src, struct debug_lines **dp, uint32_t *lack)
 {
 	struct debug_lines *d = calloc(1, sizeof(*d));
 
@@ -424,11 +427,17 @@ int debug_lines_open(const struct debug_lines_source *src, struct debug_lines **
 	d->round = 1;
 	map_cache(d, src->cache_fd);
 	if (!d->has_index && !best_source(d)) {
+		*lack = d->lack ? d->lack : *lack;
 		debug_lines_close(d);
 		return -ENOENT;
 	}
 	*dp = d;
 	return 0;
+}
+
+uint32_t debug_lines_lack(const struct debug_lines *d)
+{
+	return d->lack ? d->lack : d->file ? debug_file_lack(d->file) : 0;
 }
 
 void debug_lines_rest(const struct debug_lines *d)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sections of a file that libelf has open. src/elf reads files by itself; here libdw has opened
- * them, and has unpacked what was compressed.
+ * Sections of a file that libelf has open, of which none is compressed (src/elf/plain_elf.h).
  */
 #pragma once
 

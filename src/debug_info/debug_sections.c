@@ -3,36 +3,21 @@
 
 #include <errno.h>
 #include <gelf.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "src/debug_info/debug_section.h"
 
 static const char *const names[NR_DEBUG_PARTS] = {
-	[DEBUG_INFO] = "debug_info",
-	[DEBUG_ABBREV] = "debug_abbrev",
-	[DEBUG_STR] = "debug_str",
-	[DEBUG_LINE_STR] = "debug_line_str",
-	[DEBUG_STR_OFFSETS] = "debug_str_offsets",
-	[DEBUG_ADDR] = "debug_addr",
-	[DEBUG_RANGES] = "debug_ranges",
-	[DEBUG_RNGLISTS] = "debug_rnglists",
-	[DEBUG_LINE] = "debug_line",
+	[DEBUG_INFO] = ".debug_info",
+	[DEBUG_ABBREV] = ".debug_abbrev",
+	[DEBUG_STR] = ".debug_str",
+	[DEBUG_LINE_STR] = ".debug_line_str",
+	[DEBUG_STR_OFFSETS] = ".debug_str_offsets",
+	[DEBUG_ADDR] = ".debug_addr",
+	[DEBUG_RANGES] = ".debug_ranges",
+	[DEBUG_RNGLISTS] = ".debug_rnglists",
+	[DEBUG_LINE] = ".debug_line",
 };
-
-/* A section that was compressed in the old way has kept its name. */
-static Elf_Scn *find_section(Elf *elf, const char *name)
-{
-	char whole[32];
-	Elf_Scn *scn;
-
-	snprintf(whole, sizeof(whole), ".%s", name);
-	scn = debug_section(elf, whole);
-	if (scn)
-		return scn;
-	snprintf(whole, sizeof(whole), ".z%s", name);
-	return debug_section(elf, whole);
-}
 
 void debug_sections_end_strings(struct debug_sections *s)
 {
@@ -54,7 +39,7 @@ int debug_sections_read(Elf *elf, struct debug_sections *s)
 	if (!ident || ident[EI_DATA] != ELFDATA2LSB)
 		return -ENOTSUP;
 	for (unsigned i = 0; i < NR_DEBUG_PARTS; i++) {
-		Elf_Scn *scn = find_section(elf, names[i]);
+		Elf_Scn *scn = debug_section(elf, names[i]);
 		const Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 
 		if (data && data->d_buf)

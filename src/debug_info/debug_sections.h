@@ -2,8 +2,8 @@
 /*
  * The sections of one file that has debug information, as bytes.
  *
- * They belong to the Elf handle, and are to be read after libdw has unpacked what is compressed. In
- * a section of strings, what is behind its last NUL is left out, so each string in it ends.
+ * They belong to the Elf handle, of a file without compressed sections (src/elf/plain_elf.h). In a
+ * section of strings, what is behind its last NUL is left out, so each string in it ends.
  */
 #pragma once
 

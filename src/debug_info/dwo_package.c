@@ -5,10 +5,9 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "src/base/bytes.h"
+#include "src/elf/plain_elf.h"
 
 #define PAGE 4096ull
 #define MAX_COLUMNS 16
@@ -33,44 +32,14 @@ struct part {
 };
 
 struct dwo_package {
-	char *image;			/* the file, and room behind it */
-	size_t file_len, len;
+	struct plain_elf *plain;
+	char *image;			/* of plain; with room at its end */
+	size_t len;
 	struct part whole[KINDS];	/* the sections of the package */
 	struct byte_reader index;	/* .debug_cu_index */
 };
 
 /* ---- opening ---- */
-
-/* The first page is a copy, because its header will be another one. */
-static int map(struct dwo_package *p, int fd)
-{
-	struct stat st;
-	char *first;
-
-	if (fstat(fd, &st) || st.st_size < (off_t)sizeof(Elf64_Ehdr))
-		return -EBADMSG;
-	p->file_len = (size_t)st.st_size;
-	p->len = ((p->file_len + PAGE - 1) & ~(PAGE - 1)) + TABLE_BYTES;
-	p->image = mmap(NULL, p->len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p->image == MAP_FAILED) {
-		p->image = NULL;
-		return -ENOMEM;
-	}
-	if (mmap(p->image, p->file_len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
-		return -errno;
-	first = malloc(PAGE);
-	if (!first)
-		return -ENOMEM;
-	memcpy(first, p->image, p->file_len < PAGE ? p->file_len : PAGE);
-	if (mmap(p->image, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-		 -1, 0) == MAP_FAILED) {
-		free(first);
-		return -ENOMEM;
-	}
-	memcpy(p->image, first, PAGE);
-	free(first);
-	return 0;
-}
 
 static int kind_of(const char *name)
 {
@@ -80,13 +49,12 @@ static int kind_of(const char *name)
 	return -1;
 }
 
-/* A section that is compressed has no parts. */
 static void read_section(struct dwo_package *p, const GElf_Shdr *sh, const char *name)
 {
 	int kind = kind_of(name);
 
-	if (sh->sh_type == SHT_NOBITS || sh->sh_flags & SHF_COMPRESSED ||
-	    sh->sh_offset > p->file_len || sh->sh_size > p->file_len - sh->sh_offset)
+	if (sh->sh_type == SHT_NOBITS || sh->sh_offset > p->len ||
+	    sh->sh_size > p->len - sh->sh_offset)
 		return;
 	if (kind >= 0)
 		p->whole[kind] = (struct part){ sh->sh_offset, sh->sh_size };
@@ -96,29 +64,29 @@ static void read_section(struct dwo_package *p, const GElf_Shdr *sh, const char 
 
 static int read_sections(struct dwo_package *p)
 {
-	Elf *elf = elf_memory(p->image, p->file_len);
+	Elf *elf = plain_elf_get(p->plain);
 	Elf_Scn *scn = NULL;
 	size_t names;
 
-	if (!elf || elf_getshdrstrndx(elf, &names)) {
-		elf_end(elf);
+	p->image = plain_elf_image(p->plain, &p->len);
+	if (p->len < TABLE_BYTES + sizeof(Elf64_Ehdr) || elf_getshdrstrndx(elf, &names))
 		return -EBADMSG;
-	}
 	while ((scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr sh;
 
 		if (gelf_getshdr(scn, &sh))
 			read_section(p, &sh, elf_strptr(elf, names, sh.sh_name));
 	}
-	elf_end(elf);
 	return p->index.p ? 0 : -ENOENT;
 }
 
-int dwo_package_open(int fd, struct dwo_package **pp)
+int dwo_package_open(int fd, struct dwo_package **pp, uint32_t *lack)
 {
 	struct dwo_package *p = calloc(1, sizeof(*p));
-	int err = p ? map(p, fd) : -ENOMEM;
+	int err = p ? plain_elf_open(fd, PLAIN_ALL, TABLE_BYTES, &p->plain) : -ENOMEM;
 
+	if (!err && plain_elf_unknown_packing(p->plain))
+		*lack = plain_elf_unknown_packing(p->plain);
 	if (!err)
 		err = read_sections(p);
 	if (err)
@@ -132,8 +100,7 @@ void dwo_package_close(struct dwo_package *p)
 {
 	if (!p)
 		return;
-	if (p->image)
-		munmap(p->image, p->len);
+	plain_elf_close(p->plain);
 	free(p);
 }
 

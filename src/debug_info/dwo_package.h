@@ -9,8 +9,9 @@
  *
  * Each section of a package is made of those of the units, one behind the other, and an index says
  * which part is whose. libdw of before 0.191 does not know the index. So each unit is shown to
- * it as a file of its own: the image is the package, mapped for reading, with another table of
- * sections behind it, whose sections are the parts of this unit. Nothing is copied.
+ * it as a file of its own: the image is the package, mapped for reading (src/elf/plain_elf.h), with
+ * another table of sections behind it, whose sections are the parts of this unit. Nothing is
+ * copied.
  */
 #pragma once
 
@@ -19,8 +20,8 @@
 
 struct dwo_package;
 
-/* fd is borrowed. 0 or -errno. */
-int dwo_package_open(int fd, struct dwo_package **pp);
+/* fd is borrowed. 0 or -errno. *lack: as of debug_file_open(), where a compression is not known. */
+int dwo_package_open(int fd, struct dwo_package **pp, uint32_t *lack);
 void dwo_package_close(struct dwo_package *p);		/* NULL is fine */
 
 /* The caller ends the Elf before the next call. NULL: it has no such unit, or is damaged. */

@@ -14,7 +14,7 @@
 #define RNGLISTS_HEADER 12		/* octets, of the 32-bit format (DWARF 5, 7.28) */
 
 struct split_unit {
-	Elf *elf;			/* of the .dwo file */
+	Elf *elf;			/* of the .dwo file; borrowed */
 	Dwarf *dwarf;
 	Dwarf_Die die;
 	struct byte_reader info;	/* .debug_info.dwo, where attributes are */
@@ -106,10 +106,8 @@ int split_unit_open(Dwarf_Die *skeleton, Elf *elf, Elf *dwo, struct split_unit *
 	struct split_unit *u = calloc(1, sizeof(*u));
 	int err = 0;
 
-	if (!u) {
-		elf_end(dwo);
+	if (!u)
 		return -ENOMEM;
-	}
 	u->elf = dwo;
 	u->dwarf = u->elf ? dwarf_begin_elf(u->elf, DWARF_C_READ, NULL) : NULL;
 	err = u->dwarf ? find_unit(u, split_unit_id(skeleton)) : -EBADMSG;
@@ -127,7 +125,6 @@ void split_unit_close(struct split_unit *u)
 	if (!u)
 		return;
 	dwarf_end(u->dwarf);
-	elf_end(u->elf);
 	free(u);
 }
 

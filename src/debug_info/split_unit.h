@@ -22,8 +22,9 @@ struct split_unit;
 bool split_unit_name(Dwarf_Die *skeleton, const char **name, const char **dir);
 
 /*
- * The other half of a skeleton. elf is the file that has the skeleton, dwo that with the rest,
- * which is taken. 0; -ENOENT: it is not the other half, or another -errno.
+ * The other half of a skeleton. elf is the file that has the skeleton, dwo that with the rest;
+ * both are borrowed until split_unit_close(). 0; -ENOENT: it is not the other half, or another
+ * -errno.
  */
 int split_unit_open(Dwarf_Die *skeleton, Elf *elf, Elf *dwo, struct split_unit **up);
 uint64_t split_unit_id(Dwarf_Die *unit);	/* that both halves have */

@@ -10,14 +10,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/array.h"
 #include "src/base/bytes.h"
 #include "src/base/io.h"
 #include "src/base/memory.h"
+#include "src/elf/packed_section.h"
 
 #define MAX_SECTIONS (1u << 18)
 #define MAX_NAMES (64u << 20)	/* bytes of section names */
 #define MAX_NOTES (64u << 10)	/* bytes searched for the build-id in one segment or section */
 #define PAGE_MASK 0xfffull
+/* Offsets of what was unpacked: the number of the section, and the offset in it. */
+#define UNPACKED (1ull << 62)
+#define UNPACKED_SHIFT 40
+#define MAX_UNPACKED (256ull << 20)	/* bytes of one section */
+#define MAX_PACKED (128ull << 20)
+
+/* The contents of a section that is compressed. */
+struct unpacked {
+	uint32_t index;
+	uint64_t size;
+	void *v;
+};
 
 struct elf_image_priv {
 	Elf *elf;
@@ -27,12 +41,36 @@ struct elf_image_priv {
 	char *names;		/* copy of the section name table, with a NUL added; NULL: none */
 	uint64_t names_size;
 	struct elf_segment *segments;
+	struct unpacked *unpacked;	/* sections that were read */
+	size_t nr_unpacked, cap_unpacked;
 };
+
+/* ---- bytes ---- */
+
+static int unpack(struct elf_image *img, uint32_t index, const struct unpacked **up);
+
+static long read_unpacked(struct elf_image *img, void *buf, size_t len, uint64_t offset)
+{
+	uint64_t at = offset & ((1ull << UNPACKED_SHIFT) - 1);
+	const struct unpacked *u;
+	int err = unpack(img, (uint32_t)((offset & ~UNPACKED) >> UNPACKED_SHIFT), &u);
+
+	if (err)
+		return err;
+	if (at >= u->size)
+		return 0;
+	if (len > u->size - at)
+		len = (size_t)(u->size - at);
+	memcpy(buf, (const char *)u->v + at, len);
+	return (long)len;
+}
 
 long elf_image_pread(struct elf_image *img, void *buf, size_t len, uint64_t offset)
 {
 	struct elf_image_priv *priv = img->priv;
 
+	if (offset >= UNPACKED && offset < 2 * UNPACKED)
+		return read_unpacked(img, buf, len, offset);
 	if (offset >= img->file_size)
 		return 0;
 	if (len > img->file_size - offset)
@@ -48,9 +86,9 @@ int elf_image_read(struct elf_image *img, uint64_t offset, uint64_t size, uint64
 	void *buf;
 	long n;
 
-	if (size > max)
+	if (size > max || (offset >= UNPACKED && size > MAX_UNPACKED))
 		return -EFBIG;
-	if (offset > img->file_size || size > img->file_size - offset)
+	if (offset < UNPACKED && (offset > img->file_size || size > img->file_size - offset))
 		return -EBADMSG;
 	buf = malloc(size + 1);
 	if (!buf)
@@ -209,8 +247,89 @@ static int load_section_names(struct elf_image *img)
 	return 0;
 }
 
-static void fill_section(struct elf_section *out, size_t index, const GElf_Shdr *sh)
+/* "" where the file has no names. */
+static const char *section_name(const struct elf_image *img, const GElf_Shdr *sh)
 {
+	const struct elf_image_priv *priv = img->priv;
+
+	return priv->names && sh->sh_name < priv->names_size ? priv->names + sh->sh_name : "";
+}
+
+/* What the head of a section says, if it is compressed; p->type 0: it is not. 0 or -errno. */
+static int read_packing(struct elf_image *img, const GElf_Shdr *sh, struct packed_section *p)
+{
+	uint8_t head[PACKED_HEAD_BYTES];
+	enum packed_form form;
+	long n;
+	int err;
+
+	p->type = 0;
+	if (!packed_section_form(sh->sh_flags, section_name(img, sh), img->is64, &form))
+		return 0;
+	if (sh->sh_offset >= img->file_size)
+		return -EBADMSG;
+	n = elf_image_pread(img, head, sh->sh_size < sizeof(head) ? sh->sh_size : sizeof(head),
+			    sh->sh_offset);
+	err = n < 0 ? (int)n : packed_section_read(head, (size_t)n, form, p);
+	if (err == -ENOTSUP)
+		img->unknown_packing = p->type;
+	return err;
+}
+
+static int read_unpacked_section(struct elf_image *img, const GElf_Shdr *sh,
+				 const struct packed_section *p, struct unpacked *u)
+{
+	void *packed;
+	int err;
+
+	if (p->size > MAX_UNPACKED)
+		return -EFBIG;
+	err = elf_image_read(img, sh->sh_offset, sh->sh_size, MAX_PACKED, &packed);
+	if (err)
+		return err;
+	u->size = p->size;
+	u->v = malloc(p->size + 1);
+	err = u->v ? packed_section_unpack(p, packed, sh->sh_size, u->v) : -ENOMEM;
+	free(packed);
+	return err;
+}
+
+static int unpack(struct elf_image *img, uint32_t index, const struct unpacked **up)
+{
+	struct elf_image_priv *priv = img->priv;
+	struct packed_section p;
+	struct unpacked u = { .index = index };
+	struct unpacked *to;
+	GElf_Shdr sh;
+	int err;
+
+	for (size_t i = 0; i < priv->nr_unpacked; i++)
+		if (priv->unpacked[i].index == index) {
+			*up = &priv->unpacked[i];
+			return 0;
+		}
+	if (index >= priv->nr_sections || !get_section(img, index, &sh) ||
+	    sh.sh_offset >= UNPACKED)
+		return -EBADMSG;
+	err = read_packing(img, &sh, &p);
+	if (!err)
+		err = p.type ? read_unpacked_section(img, &sh, &p, &u) : -EBADMSG;
+	to = err ? NULL : array_push(&priv->unpacked, &priv->nr_unpacked, &priv->cap_unpacked);
+	if (!to) {
+		free(u.v);
+		return err ? err : -ENOMEM;
+	}
+	*to = u;
+	*up = to;
+	return 0;
+}
+
+static int fill_section(struct elf_image *img, size_t index, const GElf_Shdr *sh,
+			struct elf_section *out)
+{
+	struct packed_section p;
+	int err = read_packing(img, sh, &p);
+
 	*out = (struct elf_section){
 		.addr = sh->sh_addr,
 		.offset = sh->sh_offset,
@@ -222,6 +341,13 @@ static void fill_section(struct elf_section *out, size_t index, const GElf_Shdr 
 		.info = sh->sh_info,
 		.flags = sh->sh_flags,
 	};
+	if (err || !p.type)
+		return err;
+	out->is_unpacked = true;
+	out->offset = UNPACKED | (uint64_t)index << UNPACKED_SHIFT;
+	out->size = p.size;
+	out->flags &= ~(uint64_t)SHF_COMPRESSED;
+	return 0;
 }
 
 int elf_image_section_at(struct elf_image *img, uint32_t index, struct elf_section *out)
@@ -231,8 +357,7 @@ int elf_image_section_at(struct elf_image *img, uint32_t index, struct elf_secti
 	if (index >= img->priv->nr_sections || !get_section(img, index, &sh) ||
 	    sh.sh_type == SHT_NOBITS)
 		return -ENOENT;
-	fill_section(out, index, &sh);
-	return 0;
+	return fill_section(img, index, &sh, out);
 }
 
 uint32_t elf_image_nr_sections(const struct elf_image *img)
@@ -243,15 +368,16 @@ uint32_t elf_image_nr_sections(const struct elf_image *img)
 int elf_image_section(struct elf_image *img, const char *name, struct elf_section *out)
 {
 	struct elf_image_priv *priv = img->priv;
-	GElf_Shdr sh;
+	const char *old = strncmp(name, ".debug_", 7) ? NULL : name + 1;
+	GElf_Shdr sh = { 0 };
 
 	for (size_t i = 1; priv->names && i < priv->nr_sections; i++) {
-		if (!get_section(img, i, &sh) || sh.sh_name >= priv->names_size)
-			continue;
-		if (sh.sh_type == SHT_NOBITS || strcmp(priv->names + sh.sh_name, name))
-			continue;
-		fill_section(out, i, &sh);
-		return 0;
+		const char *have = get_section(img, i, &sh) ? section_name(img, &sh) : "";
+		bool is_it = !strcmp(have, name) ||
+			     (old && !strncmp(have, ".z", 2) && !strcmp(have + 2, old));
+
+		if (is_it && sh.sh_type != SHT_NOBITS)
+			return fill_section(img, i, &sh, out);
 	}
 	return -ENOENT;
 }
@@ -401,6 +527,9 @@ void elf_image_close(struct elf_image *img)
 		return;
 	if (img->priv) {
 		elf_end(img->priv->elf);
+		for (size_t i = 0; i < img->priv->nr_unpacked; i++)
+			free(img->priv->unpacked[i].v);
+		free(img->priv->unpacked);
 		free(img->priv->names);
 		free(img->priv->segments);
 		free(img->priv);

@@ -7,6 +7,10 @@
  * functions print nothing: errors are -errno (-ENOEXEC: not an ELF file, -EBADMSG: damaged, -EFBIG:
  * over a limit), and the caller decides whether an error matters. One image may be used by one
  * thread at a time, different images by different threads.
+ *
+ * A section that is compressed (packed_section.h) looks as if it were not: its size is that of its
+ * contents, and its offset one behind all files, at which these can be read like others. They are
+ * unpacked when they are read for the first time.
  */
 #pragma once
 
@@ -27,6 +31,7 @@ struct elf_section {
 	uint64_t addr, offset, size, entsize;
 	uint32_t index, type, link, info;
 	uint64_t flags;
+	bool is_unpacked;		/* its offset is none in the file */
 };
 
 struct elf_image {
@@ -39,6 +44,8 @@ struct elf_image {
 	uint8_t build_id_len;		/* 0: none */
 	uint64_t vaddr_lo, vaddr_hi;	/* of all PT_LOADs; vaddr_lo is the start of a page */
 	uint64_t eh_frame_hdr_vaddr, eh_frame_hdr_size;	/* PT_GNU_EH_FRAME; 0: none */
+	/* Of a section that was asked for: its compression, which is not known here; 0: none. */
+	uint32_t unknown_packing;
 	/* Set by the opener. True: what takes long may be broken off. NULL: it may not. */
 	const atomic_bool *unwanted;
 	struct elf_image_priv *priv;
@@ -52,7 +59,10 @@ int elf_image_open_memory(const void *data, size_t len, struct elf_image **imgp)
 
 void elf_image_close(struct elf_image *img);		/* NULL is fine */
 
-/* Section by name; 0 or -ENOENT. NOBITS sections (as in separate debug files) count as -ENOENT. */
+/*
+ * Section by name; 0; -ENOENT; -ENOTSUP: its compression is not known; -EBADMSG: it is damaged.
+ * NOBITS sections (as in separate debug files) count as -ENOENT. .debug_* finds .zdebug_*, too.
+ */
 int elf_image_section(struct elf_image *img, const char *name, struct elf_section *out);
 int elf_image_section_at(struct elf_image *img, uint32_t index, struct elf_section *out);
 /* The number of sections, with index 0 and NOBITS ones. */

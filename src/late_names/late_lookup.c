@@ -159,6 +159,7 @@ static int on_answer(void *ctx, uint32_t cookie, uint64_t addr, const struct sym
 	if (sym->has_func_addr)
 		q->offset = addr - sym->func_addr + !!(f->flags & FRAME_RETURN_ADDRESS);
 	l->n->nr_lines_lost += sym->are_lines_lost;
+	lines_lack_add(&l->n->lack, sym->lack, binary_of(l->n, q)->path);
 	l->n->segments[q->segment].nr_lines_lost += sym->are_lines_lost;
 	memcpy(v, lines, nr * sizeof(*v));
 	if (name_by_list(l, q, v, &nr) && status > SYMBOL_OK_SYMTAB)

@@ -28,6 +28,7 @@
 
 #include "src/base/hash_index.h"
 #include "src/model/record.h"
+#include "src/symbolize/lines_lack.h"
 
 struct definition_store;
 struct intern;
@@ -107,6 +108,7 @@ struct late_names {
 	uint64_t nr_frames;		/* of all segments */
 	uint64_t nr_nameless, nr_named;	/* had no name; of them: have one now */
 	uint64_t nr_lines_lost;
+	struct lines_lack lack;		/* frames whose lines cannot be read */
 };
 
 struct late_names *late_names_new(bool again);		/* NULL: no memory */

@@ -53,6 +53,7 @@ struct kept_symbols {
 	struct elf_symbols *symbols;
 	struct elf_symbols *variables;	/* NULL: not asked for yet */
 	struct debug_lines *lines;	/* NULL: there are none, or not asked for yet */
+	uint32_t lines_lack;		/* as of debug_lines_open() */
 	bool are_lines_tried, keeps_cache;
 	uint64_t text;			/* of a kernel: where its code begins in the file */
 	int fds[MESSAGE_FDS];
@@ -310,7 +311,7 @@ static void open_lines(struct kept_symbols *k)
 		.keeps_news = k->keeps_cache,
 	};
 
-	if (!k->are_lines_tried && debug_lines_open(&src, &k->lines))
+	if (!k->are_lines_tried && debug_lines_open(&src, &k->lines, &k->lines_lack))
 		k->lines = NULL;
 	k->are_lines_tried = true;
 }
@@ -334,14 +335,24 @@ static void take_beside(struct kept_symbols *k, uint32_t nr, struct helper_messa
 	m->nr_fds -= nr;
 }
 
+/* Says of each address why it has no lines, or not all inlined functions. */
+static void put_lack(struct symbol_batch *b, uint32_t lack)
+{
+	for (size_t i = 0; i < b->nr; i++)
+		b->v[i].lack = b->v[i].is_variable ? 0 : lack;
+}
+
 static void add_lines(struct parser *p, struct kept_symbols *k, struct symbol_batch *b,
 		      uint32_t max_depth, struct names_answer *head)
 {
 	open_lines(k);
-	if (!k->lines)
+	if (!k->lines) {
+		put_lack(b, k->lines_lack);
 		return;
+	}
 	b->max_depth = max_depth;
 	symbol_batch_lines(b, k->lines, clock_ns(CLOCK_THREAD_CPUTIME_ID) + LINES_NS);
+	put_lack(b, debug_lines_lack(k->lines));
 	for (size_t i = 0; i < b->nr; i++)
 		head->nr_late += b->v[i].is_late;
 	debug_lines_news(k->lines, &p->news);

@@ -15,6 +15,7 @@
 
 #include "src/base/array.h"
 #include "src/base/bytes.h"
+#include "src/elf/plain_elf.h"
 #include "src/probes/probe_spec.h"
 #include "src/probes/source_lines.h"
 #include "src/symbolize/demangle.h"
@@ -325,6 +326,7 @@ static const char *why_not_at(const uint8_t *code, size_t len, uint64_t offset, 
 struct elf_file {
 	Elf *elf, *names;		/* the file with the names: itself, or its debug file */
 	int fd;
+	uint32_t unknown_packing;	/* as of plain_elf.h */
 	uprobe_match_fn fn;
 	void *ctx;
 };
@@ -454,36 +456,48 @@ static int give_lines(struct uprobe_search *s, const struct elf_file *in)
 			 lines.next);
 		err = refuse_line(s, in, 0, why);
 	}
+	if (!err && !lines.nr && !lines.next && in->unknown_packing)
+		err = refuse_line(s, in, 0, "its debug information is compressed in a way that is "
+					    "not known here");
 	source_lines_free(&lines);
 	return err;
 }
 
-static Elf *begin(int fd)
+/* NULL: it is no program or library of 64 bits. */
+static struct plain_elf *begin(int fd, enum plain_what what)
 {
-	Elf *elf = elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+	struct plain_elf *p = NULL;
 
-	if (!elf || (elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64))
-		return elf;
-	elf_end(elf);
+	if (plain_elf_open(fd, what, 0, &p))
+		return NULL;
+	if (gelf_getclass(plain_elf_get(p)) == ELFCLASS64)
+		return p;
+	plain_elf_close(p);
 	return NULL;
 }
 
 int uprobe_search_file(struct uprobe_search *s, int fd, int debug_fd, uprobe_match_fn fn,
 		       void *ctx)
 {
-	struct elf_file in = { .elf = begin(fd), .fd = fd, .fn = fn, .ctx = ctx };
+	enum plain_what what = s->spec->match == MATCH_LINE ? PLAIN_ALL : PLAIN_NAMES;
+	struct plain_elf *file = begin(fd, debug_fd < 0 ? what : PLAIN_NAMES);
+	struct plain_elf *names = debug_fd < 0 ? file : begin(debug_fd, what);
+	struct elf_file in = { .fd = fd, .fn = fn, .ctx = ctx };
 	int err = 0;
 
 	s->nr = 0;
-	in.names = debug_fd < 0 ? in.elf : begin(debug_fd);
-	if (in.elf && in.names)
+	if (file && names) {
+		in.elf = plain_elf_get(file);
+		in.names = plain_elf_get(names);
+		in.unknown_packing = plain_elf_unknown_packing(names);
 		err = collect(s, in.names);
+	}
 	if (s->nr)
 		qsort(s->v, s->nr, sizeof(*s->v), compare_found);
 	if (s->nr && !err)
 		err = s->spec->match == MATCH_LINE ? give_lines(s, &in) : give_functions(s, &in);
-	if (in.names != in.elf)
-		elf_end(in.names);
-	elf_end(in.elf);
+	if (names != file)
+		plain_elf_close(names);
+	plain_elf_close(file);
 	return err;
 }

@@ -32,7 +32,6 @@ struct elf_symbols {
 	uint64_t base;
 	struct name_bytes names[NAME_TABLES];
 	int debug_fd;			/* borrowed; -1: no debug file is used */
-	void *mini_names;		/* the string table of .gnu_debugdata */
 	uint32_t flags;
 	bool whole, is_go, has_ada;
 	struct fde_ranges fdes;
@@ -120,37 +119,6 @@ static int add_table(struct symbol_set *set, struct elf_image *img, const char *
 	return err == -EFBIG ? 0 : err;
 }
 
-static void keep_names(struct name_bytes *n, struct elf_image *img, const char *section, int fd,
-		       const void *data)
-{
-	struct elf_section table, strings;
-
-	if (elf_image_section(img, section, &table) ||
-	    elf_image_section_at(img, table.link, &strings))
-		return;
-	*n = (struct name_bytes){ fd, data, strings.offset, strings.size };
-	if (n->offset > img->file_size)
-		n->size = 0;
-	else if (n->size > img->file_size - n->offset)
-		n->size = img->file_size - n->offset;
-}
-
-/* Keeps the string table alone, because the rest is large. */
-static int keep_mini_names(struct elf_symbols *s, struct elf_image *mini, const uint8_t *data)
-{
-	struct name_bytes *n = &s->names[NAMES_SYMTAB];
-
-	keep_names(n, mini, ".symtab", -1, data);
-	s->mini_names = malloc(n->size + 1);
-	if (!s->mini_names) {
-		n->size = 0;
-		return -ENOMEM;
-	}
-	memcpy(s->mini_names, data + n->offset, n->size);
-	*n = (struct name_bytes){ -1, s->mini_names, 0, n->size };
-	return 0;
-}
-
 /* Adds the functions of .gnu_debugdata. Damage there is none of the file's. */
 static int add_mini(struct elf_symbols *s, struct symbol_set *set)
 {
@@ -164,7 +132,7 @@ static int add_mini(struct elf_symbols *s, struct symbol_set *set)
 	if (!err)
 		err = add_table(set, mini, ".symtab", NAMES_SYMTAB, false);
 	if (!err)
-		err = keep_mini_names(s, mini, data);
+		err = name_bytes_copy(mini, ".symtab", data, &s->names[NAMES_SYMTAB]);
 	elf_image_close(mini);
 	free(data);
 	return err && err != -ENOMEM ? -ENOENT : err;
@@ -187,7 +155,8 @@ static int add_symtab(struct elf_symbols *s, struct symbol_set *set,
 			s->flags |= BINARY_HAS_DEBUGINFO;
 		err = add_table(set, debug, ".symtab", NAMES_SYMTAB, false);
 		if (!err)
-			keep_names(&s->names[NAMES_SYMTAB], debug, ".symtab", s->debug_fd, NULL);
+			name_bytes_keep(debug, ".symtab", s->debug_fd, NULL,
+					&s->names[NAMES_SYMTAB]);
 	}
 	elf_image_close(debug);
 	if (err != -ENOENT)
@@ -195,7 +164,7 @@ static int add_symtab(struct elf_symbols *s, struct symbol_set *set,
 	err = add_table(set, set->img, ".symtab", NAMES_SYMTAB, false);
 	if (err == -ENOENT)
 		return add_mini(s, set);
-	keep_names(&s->names[NAMES_SYMTAB], set->img, ".symtab", src->fd, src->data);
+	name_bytes_keep(set->img, ".symtab", src->fd, src->data, &s->names[NAMES_SYMTAB]);
 	return err;
 }
 
@@ -301,7 +270,7 @@ static int add_all(struct elf_symbols *s, struct symbol_set *set,
 	symbol_set_sort(set);
 	if (!err)
 		err = add_table(set, set->img, ".dynsym", NAMES_DYNSYM, true);
-	keep_names(&s->names[NAMES_DYNSYM], set->img, ".dynsym", src->fd, src->data);
+	name_bytes_keep(set->img, ".dynsym", src->fd, src->data, &s->names[NAMES_DYNSYM]);
 	if (src->of_variables)
 		return err == -ENOENT ? 0 : err;
 	if (!err || err == -ENOENT)
@@ -362,7 +331,8 @@ void elf_symbols_free(struct elf_symbols *s)
 {
 	if (!s)
 		return;
-	free(s->mini_names);
+	for (size_t i = 0; i < NAME_TABLES; i++)
+		free(s->names[i].own);
 	free(s->v);
 	free(s);
 }
@@ -571,7 +541,7 @@ size_t elf_symbols_bytes(const struct elf_symbols *s)
 	if (!s)
 		return 0;
 	return sizeof(*s) + s->nr * sizeof(*s->v) +
-	       (s->mini_names ? s->names[NAMES_SYMTAB].size : 0);
+	       (s->names[NAMES_SYMTAB].own ? s->names[NAMES_SYMTAB].size : 0);
 }
 
 uint32_t elf_symbols_flags(const struct elf_symbols *s)

@@ -35,7 +35,8 @@ struct symbol_answer {
 	/* 1: there was no time for its lines, so that it is worth asking again. */
 	uint8_t is_late;
 	uint8_t is_variable;		/* 1: addr is that of a variable, not of code */
-	uint8_t pad[5];
+	uint8_t pad;
+	uint32_t lack;			/* why lines are missing: lines_lack.h; 0: no such reason */
 	uint32_t first_line, nr_lines;	/* in the lines of the batch, innermost first */
 };
 

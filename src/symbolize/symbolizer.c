@@ -442,6 +442,7 @@ static int give(const struct symbol_batch *b, const struct symbol_answer *r, sym
 		.has_func_addr = r->has_func_addr,
 		.func_addr = r->func_addr,
 		.are_lines_lost = r->is_late,
+		.lack = r->lack,
 		.lines = lines,
 	};
 

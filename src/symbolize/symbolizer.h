@@ -133,6 +133,7 @@ struct symbol {
 	const struct symbol_line *lines;
 	size_t nr_lines;		/* 0: only its name is known */
 	bool are_lines_lost;		/* looking for them was given up */
+	uint32_t lack;			/* as of struct symbol_answer */
 };
 
 /*

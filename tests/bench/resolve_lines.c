@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 	long most_kib = 0;
 	uint8_t lang;
 
-	if (fd < 0 || cache < 0 || debug_lines_open(&src, &d))
+	if (fd < 0 || cache < 0 || debug_lines_open(&src, &d, &(uint32_t){ 0 }))
 		return 1;
 	for (size_t i = 0; i < nr; i++) {
 		int n = debug_lines_find(d, addrs[i], FOR_EVER, v, sizeof(v) / sizeof(v[0]), &lang);

@@ -169,6 +169,40 @@ build old -gdwarf-2 -gstrict-dwarf && record old
 check "DWARF 2, which cannot say that an inlined function is in several places" has old.pbz 'main:17;work;?' --lines
 build packed -gz && record packed
 check "compressed" has packed.pbz "$inlined" --lines
+# unknown FILE: the compression of all its sections becomes one that nobody knows.
+unknown() { python3 -S - "$1" <<'EOT'
+import struct, sys
+f = open(sys.argv[1], 'r+b')
+data = f.read()
+shoff, = struct.unpack_from('<Q', data, 40)
+number, = struct.unpack_from('<H', data, 60)
+for i in range(number):
+    flags, _, offset = struct.unpack_from('<QQQ', data, shoff + 64 * i + 8)
+    if flags & 0x800:
+        f.seek(offset)
+        f.write(struct.pack('<I', 77))
+EOT
+}
+if objcopy --compress-debug-sections=zstd plain zstd 2>/dev/null && ! cmp -s plain zstd; then
+	record zstd
+	check "compressed with zstd" has zstd.pbz "$inlined" --lines
+	check "... a probe by line" grep -q ' work' <("$PROBEE" probes "u:$T/zstd:one.c:7")
+	if [ -e pack.dwp ]; then
+		cp pack zpack && objcopy --compress-debug-sections=zstd pack.dwp zpack.dwp && record zpack
+		check "... a package of split units" has zpack.pbz "$inlined" --lines
+	fi
+	cp zstd odd && unknown odd
+	./odd &
+	STARTED+=($!)
+	sample -p $! -F 499 -d 0.5 -o odd.pbz
+	kill $!
+	check "a compression that is not known is named" grep -qE "[0-9] frames? ha.* of $T/odd is compressed .*compression 77" err
+	check "... in the trace" grep -q 'ELF compression 77' <("$PROBEE" info odd.pbz)
+	check "... names stay" has odd.pbz 'main;work$'
+	check "... by symbolize" grep -q 'ELF compression 77' <("$PROBEE" symbolize odd.pbz --again --binary-dir / -o odd2.pbz 2>&1)
+else
+	skip_part "objcopy without zstd"
+fi
 objcopy --only-keep-debug plain linked.debug
 cp plain linked && objcopy --strip-debug --remove-section=.note.gnu.build-id --add-gnu-debuglink=linked.debug linked
 record linked

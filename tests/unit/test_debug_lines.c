@@ -79,7 +79,7 @@ static struct debug_lines *open_lines(const struct world *w, int cache)
 						.keeps_news = true };
 	struct debug_lines *d;
 
-	return debug_lines_open(&src, &d) ? NULL : d;
+	return debug_lines_open(&src, &d, &(uint32_t){ 0 }) ? NULL : d;
 }
 
 static void check_lines(struct debug_lines *d, uint64_t addr)

@@ -19,6 +19,7 @@
 #include "src/symbolize/elf_symbols.h"
 #include "src/symbolize/symbol_batch.h"
 #include "tests/unit/elf_oracle.h"
+#include "tests/unit/packed_file.h"
 
 #define MAX_CHECKED 2000
 
@@ -554,6 +555,42 @@ static void test_mini_debug(void **state)
 	elf_symbols_free(s);
 }
 
+/* A table of symbols and its strings may be compressed like any section. */
+static void test_packed_tables(void **state)
+{
+	static const char strings[] = "\0packed_one\0packed_two";
+	static const enum packed_how hows[] = { HOW_ZLIB, HOW_ZSTD };
+	static const char code[32];
+	Elf64_Sym syms[3] = { { 0 }, { 1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 0x1000, 16 },
+			      { 12, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 0x1010, 16 } };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct elf_symbols_source src = { .fd = -1 };
+		struct elf_symbols *s;
+		struct packed_file f;
+		Elf64_Shdr *sh;
+
+		packed_begin(&f, true);
+		sh = packed_add(&f, ".text", HOW_PLAIN, code, sizeof(code));
+		sh->sh_flags |= SHF_ALLOC | SHF_EXECINSTR;
+		sh->sh_addr = 0x1000;
+		sh = packed_add(&f, ".symtab", hows[i], syms, sizeof(syms));
+		sh->sh_type = SHT_SYMTAB;
+		sh->sh_link = 3;
+		sh->sh_entsize = sizeof(syms[0]);
+		packed_add(&f, ".strtab", hows[1 - i], strings, sizeof(strings))->sh_type = SHT_STRTAB;
+		packed_end(&f);
+		src.data = f.b.v;
+		src.len = f.b.nr;
+		assert_int_equal(elf_symbols_load(&src, &s), 0);
+		assert_string_equal(name_at(s, 0x1008), "packed_one");
+		assert_string_equal(name_at(s, 0x1010), "packed_two");
+		elf_symbols_free(s);
+		packed_release(&f);
+	}
+}
+
 /* What cannot be uncompressed costs its names and no others. */
 static void test_mini_debug_that_is_bad(void **state)
 {
@@ -661,6 +698,7 @@ int main(void)
 		cmocka_unit_test(test_debug_link_by_crc),
 		cmocka_unit_test(test_mini_debug),
 		cmocka_unit_test(test_mini_debug_that_is_bad),
+		cmocka_unit_test(test_packed_tables),
 		cmocka_unit_test(test_go_without_symtab),
 		cmocka_unit_test(test_no_elf),
 		cmocka_unit_test(test_truncated_while_open),

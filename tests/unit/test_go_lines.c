@@ -37,7 +37,7 @@ static struct debug_lines *open_lines(const struct gl_program *p)
 	const struct debug_lines_source src = { .fds = &fd, .nr_fds = 1, .cache_fd = -1, .keeps_news = true };
 	struct debug_lines *d;
 
-	assert_int_equal(debug_lines_open(&src, &d), 0);
+	assert_int_equal(debug_lines_open(&src, &d, &(uint32_t){ 0 }), 0);
 	close(fd);
 	return d;
 }
@@ -113,7 +113,7 @@ static void test_cache(void **state)
 		bb_bytes(&file, &head, sizeof(head));
 		bb_bytes(&file, news.v, lens[i]);
 		src.cache_fd = file_of(&file);
-		assert_int_equal(debug_lines_open(&src, &d), i ? 0 : -ENOENT);
+		assert_int_equal(debug_lines_open(&src, &d, &(uint32_t){ 0 }), i ? 0 : -ENOENT);
 		if (i)
 			assert_int_equal(debug_lines_find(d, GL_TEXT + 15, LATE, v, MAX_PLACES, &lang), places[i]);
 		if (i)

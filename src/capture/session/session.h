@@ -33,6 +33,7 @@
 #include "src/capture/waits/peer_samples.h"
 #include "src/capture/stacks/wire_decode.h"
 #include "src/model/record.h"
+#include "src/symbolize/lines_lack.h"
 
 struct session;
 struct binaries;
@@ -96,6 +97,7 @@ struct session_stats {
 	uint64_t samples, user_stacks, whole, guessed, frames, nodes, threads, processes;
 	uint64_t unresolved;		/* frames without a name */
 	uint64_t lines_lost;		/* frames whose lines were given up */
+	struct lines_lack lines_lack;	/* frames whose lines cannot be read */
 	uint64_t ends[STACK_ENDS];
 	uint64_t bad;			/* stacks of an event that was never added */
 };

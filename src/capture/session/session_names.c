@@ -11,6 +11,7 @@
 #include "src/capture/session/runtime_names.h"
 #include "src/capture/session/session_parts.h"
 #include "src/capture/tables/process_runtimes.h"
+#include "src/model/binary.h"
 #include "src/model/stacks.h"
 #include "src/symbolize/symbolizer.h"
 
@@ -30,18 +31,21 @@ static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symb
 	struct record rec = { .tag = REC_SYMBOL,
 			      .symbol = { .frame = frame, .status = sym->status } };
 	struct session *s = ctx;
+	const struct stack_frame *f = stacks_frame_at(s->stacks, frame);
 	struct rec_line lines[SYMBOL_MAX_DEPTH];
 	int err;
 
 	/* A return address was looked up one byte before it, but is shown as it is. */
 	if (sym->has_func_addr)
 		rec.symbol.offset =
-			addr - sym->func_addr +
-			!!(stacks_frame_at(s->stacks, frame)->flags & FRAME_RETURN_ADDRESS);
+			addr - sym->func_addr + !!(f->flags & FRAME_RETURN_ADDRESS);
 	rec.symbol.lines = lines;
 	rec.symbol.nr_lines = definitions_lines(s->defs, sym, lines);
 	s->stats.unresolved += !rec.symbol.nr_lines;
 	s->stats.lines_lost += sym->are_lines_lost;
+	if (sym->lack)
+		lines_lack_add(&s->stats.lines_lack, sym->lack,
+			       binaries_get(s->deps.binaries, f->binary)->path);
 	err = session_emit(s, &rec);
 	return err ? err : emit_places(s, &rec.symbol);
 }

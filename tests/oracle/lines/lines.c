@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	struct debug_lines *d;
 	char line[64];
 
-	if (fd < 0 || debug_lines_open(&src, &d))
+	if (fd < 0 || debug_lines_open(&src, &d, &(uint32_t){ 0 }))
 		return 1;
 	while (fgets(line, sizeof(line), stdin)) {
 		uint64_t addr = strtoull(line, NULL, 16);
