@@ -16,6 +16,7 @@
 #include "src/base/memory.h"
 #include "src/base/nearest.h"
 #include "src/base/plural.h"
+#include "src/base/stack_room.h"
 #include "src/commands/command.h"
 #include "src/rights/capabilities.h"
 
@@ -156,10 +157,15 @@ static int say_refusals(int rc)
 	return rc;
 }
 
-int main(int argc, char **argv)
+static int run_all(int argc, char **argv)
 {
 	occupy_std_fds();
 	signal(SIGPIPE, SIG_IGN);	/* writes fail with EPIPE instead */
 	signal(SIGXFSZ, SIG_IGN);	/* writes fail with EFBIG instead */
 	return flush_stdout(say_refusals(run(argc, argv)));
+}
+
+int main(int argc, char **argv)
+{
+	return stack_room_run(run_all, argc, argv);
 }

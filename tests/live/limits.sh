@@ -53,6 +53,18 @@ else
 	skip_part "no cpuset here"
 fi
 
+# --- a small stack: probee's own is not limited by it, and the command that it starts has the limit all the same
+# small_stack ARG...: with 16 KiB, without what a user may raise.
+small_stack() { under bash -c 'ulimit -s 16; exec "$@"' sh -- "$@"; }
+small_stack record -p "$target" -d 0.3 -o stack.pbz
+works "16 KiB of stack" stack.pbz
+for command in "report stack.pbz --text" "info stack.pbz" "top --once -p $target -d 0.3" "snapshot -p $target -i 1 -o stack.pbz"; do
+	small_stack $command >stack.out
+	check "16 KiB of stack: ${command%% *}" equal "$RC" 0
+done
+under bash -c 'ulimit -s 200; exec "$@"' sh -- sample -q -o stack.pbz -- sh -c 'ulimit -s >stack.out'
+check "the command has the limit" equal "$(cat stack.out)" 200
+
 # --- descriptors
 # Other processes of this user send each other many files, and those count against the limit of a process without rights.
 python3 -S -c '
