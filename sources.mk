@@ -19,6 +19,7 @@ REPORT_SRCS := \
 	src/base/opt_help.c \
 	src/base/opt_values.c \
 	src/base/terminal.c \
+	src/base/process_limits.c \
 	src/base/stack_room.c \
 	src/base/stop_signals.c \
 	src/base/sudo_user.c \

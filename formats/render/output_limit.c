@@ -13,7 +13,7 @@ static ssize_t pass_on(void *limit, const char *bytes, size_t len)
 
 	errno = 0;
 	if (!l->err && len > l->left)
-		l->err = -EFBIG;
+		l->err = -EMSGSIZE;
 	else if (!l->err && fwrite(bytes, 1, len, l->out) != len)
 		l->err = errno ? -errno : -EIO;
 	l->left -= l->err ? 0 : len;

@@ -2,7 +2,7 @@
 /*
  * A stream that passes at most so many octets on to another one. A small trace can make an endless
  * report: each of many boxes may have the same long name. What comes beyond the limit is an error
- * of the stream (EFBIG), at which a renderer stops as at a full disk.
+ * of the stream (EMSGSIZE), at which a renderer stops as at a full disk.
  *
  *	output_limit_open(&l, out, left)	l.stream is for the renderer; left 0: it is out
  *	output_limit_close(&l)			flushes; 0 or -errno

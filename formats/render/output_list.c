@@ -230,7 +230,7 @@ static int render_limited(const struct output *o, struct report *rep, const stru
 				  : o->renderer->stream(rep, opts, limit.stream);
 	written = output_limit_close(&limit);
 	written = packed_output_close(&packed) ?: written;
-	if (written != -EFBIG)
+	if (written != -EMSGSIZE)
 		return written ? written : err;
 	return fail_why(-EMSGSIZE,
 			"--%s: %s: it ends after %" PRIu64 " MiB, as no recording of this size "

@@ -111,10 +111,10 @@ static void end_rows(struct table_output *o)
 	if (!o->limit.stream)
 		return;
 	err = output_limit_close(&o->limit);
-	o->is_cut = err == -EFBIG;
+	o->is_cut = err == -EMSGSIZE;
 	if (!err && ferror(o->packed.stream))
 		err = errno ? -errno : -EIO;
-	if (err && err != -EFBIG)
+	if (err && err != -EMSGSIZE)
 		fail_output(o, err);
 }
 

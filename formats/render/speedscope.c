@@ -319,7 +319,7 @@ static int speedscope_stream(struct report *rep, const struct render_opts *opts,
 	err = write_tracks(t, opts, limit.stream);
 	written = output_limit_close(&limit);
 	thread_tracks_free(t);
-	if (written == -EFBIG && !ferror(out))
+	if (written == -EMSGSIZE && !ferror(out))
 		return refuse(rep);
 	return written ? written : err;
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/process_limits.h"
+
 /* The one process-wide setting: how much the user wants to read. Set before any thread starts. */
 static int verbosity;
 
@@ -77,10 +79,16 @@ static void say(const char *why, const char *hint, const char *fmt, va_list ap)
 		return;	/* nowhere left to complain to */
 }
 
+/* A limit of this process that is behind the error says more than the error. */
 static void say_failure(int err, const char *hint, const char *fmt, va_list ap)
 {
+	struct limit_cause cause;
+
 	atomic_store(&has_failed, true);
-	say(err ? strerror(-err) : NULL, hint, fmt, ap);
+	if (process_limits_explain(err, &cause))
+		say(cause.why, cause.hint, fmt, ap);
+	else
+		say(err ? strerror(-err) : NULL, hint, fmt, ap);
 }
 
 int fail(int err, const char *fmt, ...)

@@ -17,6 +17,17 @@ unsigned long file_limit_needed(unsigned cpus, unsigned events)
 	return FILES_BESIDE_EVENTS + cpus * (1ul + 2ul * events);
 }
 
+unsigned long file_limit_advice(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned long needed = file_limit_needed(cpus > 0 ? (unsigned)cpus : 1, 1);
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur < needed / 2)
+		return needed;
+	return 2ul * lim.rlim_cur;
+}
+
 /* The lowest free number is given to each file, so the number says how many are open. */
 int file_limit_keep(int fd)
 {

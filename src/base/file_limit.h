@@ -11,6 +11,9 @@
  */
 unsigned long file_limit_needed(unsigned cpus, unsigned events);
 
+/* What to raise the limit to where it was reached: more than now, and enough for a recording. */
+unsigned long file_limit_advice(void);
+
 /*
  * Raises the soft limit to the hard one, because files stay open until their names are read from
  * them. 0; -EMFILE, explained: not even needed files may be open.

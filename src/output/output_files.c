@@ -10,6 +10,8 @@
 
 #include "src/base/array.h"
 #include "src/base/fail.h"
+#include "src/base/file_limit.h"
+#include "src/base/process_limits.h"
 #include "src/output/output_guard.h"
 
 struct output_files {
@@ -115,8 +117,11 @@ static int explain(const struct output_file *f, const struct output_reply *r)
 	const char *text = r->no.why < OUTPUT_WHY_NR ? refusals[r->no.why].text : NULL;
 	/* Directories of others refuse with EPERM, which is no missing right to record. */
 	int err = r->err == -EPERM ? -EACCES : r->err;
+	struct limit_cause limit;
 	char noun[64] = "";
 
+	if (err == -EPIPE && process_limits_explain(-EMFILE, &limit))
+		return fail(-EMFILE, "create %s", f->path);
 	if (err == -EPIPE)
 		return fail_why(err, "create %s: the process that puts files in their places ended",
 				f->path);
@@ -128,8 +133,8 @@ static int explain(const struct output_file *f, const struct output_reply *r)
 	if (err == -ETOOMANYREFS)
 		return fail_why(err,
 				"create %s: this user's processes have more descriptors under way "
-				"than a process may have open. Try: ulimit -n with a larger number",
-				f->path);
+				"than a process may have open. Try: ulimit -n %lu",
+				f->path, file_limit_advice());
 	if (!text && err == -EACCES)
 		return fail_try(err, "a directory that you may write to", "create %s", f->path);
 	if (!text)

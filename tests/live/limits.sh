@@ -123,6 +123,25 @@ check "more files than descriptors: none is unknown" grep -q " 0 unreadable" "$T
 check "more files than descriptors: no helper ends of it" grep -q "helpers: [0-9]* calls, 0 died" "$T/err"
 kill "$many"
 
+# --- address space, memory and the size of files: the recording succeeds, or says which limit it was and what to try
+under bash -c 'ulimit -f 1; exec "$@"' sh -- sample -p "$target" -F 4000 -d 0.5 -o size.pbz
+refused "files of 1 KiB" 1 "a file may have 1.0 KiB \(ulimit -f\). Try: ulimit -f unlimited"
+"$PROBEE" sample -q -p "$target" -d 0.3 -o size.pbz
+under bash -c 'ulimit -f 1; exec "$@"' sh -- report size.pbz --html=size.html
+refused "a page of 1 KiB" 1 "write size.html: a file may have 1.0 KiB"
+for limit in "-v 20000" "-v 30000" "-v 40000" "-v 50000" "-d 5000" "-d 20000"; do
+	under bash -c "ulimit $limit; exec \"\$@\"" sh -- sample -q -p "$target" -d 0.2 -o space.pbz
+	[ "$RC" = 0 ] || refused "ulimit $limit" 1 "of this process may have [0-9.]+ MiB \(ulimit ${limit% *}\), .*Try: ulimit ${limit% *}"
+done
+group=/sys/fs/cgroup/pids/probee-test-$$
+if mkdir "$group" 2>/dev/null && echo 8 >"$group/pids.max"; then
+	under bash -c "echo \$\$ >$group/cgroup.procs; exec \"\$@\"" sh -- sample -p "$target" -d 0.2 -o pids.pbz
+	refused "8 processes and threads" 1 "may have 8 processes and threads, and has 8. Try: a limit .pids.max. of [0-9]+"
+	until_true 5 rmdir "$group"
+else
+	skip_part "no control group for pids here"
+fi
+
 # --- memory that may be locked: the buffers of all CPUs share what a user may have
 cp "$PROBEE" probee && mkdir -m 777 out
 if as_user +bpf,+perfmon ./probee snapshot -q -p "$target" -i 1 -o out/x.pbz 2>/dev/null; then

@@ -13,6 +13,7 @@
 #include "src/rights/recording_rights.h"
 #include "src/base/fail.h"
 #include "src/base/memory_limit.h"
+#include "src/base/process_limits.h"
 
 /* Settings under which the kernel loads no BPF program, whatever the verifier then says. */
 static const struct obstacle {
@@ -74,8 +75,14 @@ static int explain_rights(void)
 
 int load_errors_explain(int err)
 {
+	struct limit_cause cause;
+
 	if (err == -EPERM || err == -EACCES)
 		return explain_rights();
+	/* libbpf says the same where it had no memory to read the file. */
+	if (err == -ESRCH && !access("/sys/kernel/btf/vmlinux", R_OK) &&
+	    process_limits_explain(-ENOMEM, &cause))
+		return fail(-ENOMEM, "load BPF programs");
 	if (err == -ESRCH || access("/sys/kernel/btf/vmlinux", R_OK)) {
 		fail_why(0,
 			 "load BPF programs: this kernel offers no BTF (/sys/kernel/btf/vmlinux). "

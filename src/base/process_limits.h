@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The limit of this process that is behind an error (getrlimit(2), ulimit, a control group's pids).
+ *
+ * The kernel says "Cannot allocate memory" or "Resource temporarily unavailable", and not which
+ * limit it was. A limit is named here only where it is reached, or nearly, at this moment.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct limit_cause {
+	char why[192];			/* "the address space may have 50.0 MiB, and 48.1 are used" */
+	char hint[64];			/* "ulimit -v unlimited" */
+};
+
+/* err: -ENOMEM, -EAGAIN of a process or thread, -EMFILE, -EFBIG. false: no limit is behind it. */
+bool process_limits_explain(int err, struct limit_cause *out);
