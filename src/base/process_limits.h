@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct limit_cause {
-	char why[192];			/* "the address space may have 50.0 MiB, and 48.1 are used" */
+	char why[192];			/* "5 files may be open at a time; ..." */
 	char hint[64];			/* "ulimit -v unlimited" */
 };
 

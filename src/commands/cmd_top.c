@@ -78,11 +78,13 @@ static int start_server(const struct top_args *args, const struct top_recorder *
 static int view(const struct top_args *args, struct top_recorder *r, const char *path)
 {
 	struct top_server server = { .lifeline = -1 };
+	struct tui_args shown = args->view;
 	int code;
 
+	shown.show.until_end = args->serve.until_end;
 	if (args->is_served && start_server(args, r, path, &server))
 		return EXIT_FAILED;
-	code = show(&args->view, r, path, args->is_served ? server.url : NULL);
+	code = show(&shown, r, path, args->is_served ? server.url : NULL);
 	top_server_stop(&server);
 	return code;
 }

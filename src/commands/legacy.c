@@ -13,14 +13,15 @@
  * away, because those who write such lines expect no other files than they name.
  *
  * With --tui the words go to `probee top` instead, which shows them live and writes no files, and
- * with --serve to `probee serve`; with both, `probee top --serve` does both. Outputs beside --serve
- * are made when the server is ended.
+ * with --serve to `probee serve`; with both, `probee top --serve` does both. They end after --time,
+ * or when the user has them end. Outputs beside --serve are made then.
  *
  * Differences: -t is in milliseconds, -f a frequency, -c and -s name files; CPUs that have nothing
  * to do are recorded unless --skip-idle is given; recordings end after 10 s. Stacks are unwound by
  * tables, as ever, unless --dwarf=false asks for frame pointers.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -36,9 +37,12 @@
 #include "src/base/opt.h"
 #include "src/commands/command.h"
 #include "src/commands/legacy.h"
+#include "src/recording/target_command.h"
 
 #define WORDS_MAX 1024
 #define DEFAULT_MS 10000
+
+enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 struct words {
 	char *v[WORDS_MAX];		/* owned; NULL behind the last */
@@ -52,6 +56,7 @@ struct legacy {
 	uint32_t time_ms;
 	bool has_time;
 	const char *command;		/* --cmd */
+	const char *program;		/* of what is behind --; NULL: nothing is */
 };
 
 static int add(struct words *w, const char *format, const char *value)
@@ -257,6 +262,8 @@ static int complete_sample(struct legacy *l, int argc, char **argv, int command)
 	snprintf(time, sizeof(time), "%ums", l->time_ms);
 	if (l->time_ms)
 		err = add(w, "%s", "-d") || add(w, "%s", time);
+	if (!err && l->time_ms && (l->is_tui || l->is_served))
+		err = add(w, "%s", "--until-end");
 	if (!err && !l->skip_idle)
 		err = add(w, "%s", "--include-idle");
 	if (!err && l->self_profile)
@@ -268,6 +275,7 @@ static int complete_sample(struct legacy *l, int argc, char **argv, int command)
 		      add(w, "exec %s", l->command);
 	if (!err && !l->command && command < argc)
 		err = add(w, "%s", "--");
+	l->program = !l->command && command < argc ? argv[command] : NULL;
 	for (int i = command; i < argc && !err && !l->command; i++)
 		err = add(w, "%s", argv[i]);
 	return err ? -EINVAL : 0;
@@ -406,8 +414,37 @@ static int run_view(struct legacy *l)
 	return (l->is_tui ? cmd_top : cmd_serve)((int)l->view.nr - 1, l->view.v + 1);
 }
 
+/*
+ * The program that a shell would run for these words, in buf; NULL: what they begin with means
+ * something to the shell, which then says itself what is wrong.
+ */
+static const char *first_word(const char *words, char *buf, size_t size)
+{
+	size_t blank = strspn(words, " \t"), len = strcspn(words + blank, " \t\n;&|<>()");
+
+	if (!len || len >= size)
+		return NULL;
+	memcpy(buf, words + blank, len);
+	buf[len] = 0;
+	return strpbrk(buf, "$`\"'\\*?[]~#{}") ? NULL : buf;
+}
+
+/* A command that cannot be run ends as a shell, env or nice end then: 127, it is not there; 126. */
+static int check_command(const struct legacy *l)
+{
+	char buf[PATH_MAX];
+	const char *name = l->command ? first_word(l->command, buf, sizeof(buf)) : l->program;
+	int err = name ? target_command_find(name) : 0;
+
+	return !err ? 0 : err == -ENOENT || err == -ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
+}
+
 static int run(struct legacy *l)
 {
+	int code = l->dry_run ? 0 : check_command(l);
+
+	if (code)
+		return code;
 	if (l->lists_probes)
 		return list_probes(l);
 	if (l->is_tui || (l->is_served && !l->has_outputs))

@@ -54,6 +54,8 @@ static const struct opt rows[] = {
 	  add_host, AT(hosts), NULL, NULL, NULL },
 	{ 0, "refresh-ms", "MS", "tell clients what is new every MS milliseconds (default 1000)",
 	  opt_u32, AT(refresh_ms), NULL, NULL, NULL },
+	{ 0, "until-end", NULL, "end when the recording has ended, instead of showing it on",
+	  opt_flag, AT(until_end), NULL, NULL, NULL },
 };
 
 const struct opt_list serve_option_list = { rows, sizeof(rows) / sizeof(rows[0]) };
@@ -136,6 +138,7 @@ int serve_options_fill(const struct serve_args *args, struct serve_options *opts
 		.no_token = args->no_token,
 		.hosts = args->hosts.v,
 		.refresh_ms = args->refresh_ms,
+		.until_end = args->until_end,
 		.words = report_words,
 		.report = make_report,
 		.shut_in = shut_in_serving,

@@ -136,6 +136,14 @@ static int update(struct serve *s, bool *is_behind)
 	return 0;
 }
 
+static bool all_are_over(const struct serve *s)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		if (!s->v[i].is_over)
+			return false;
+	return true;
+}
+
 static int timeout_of(struct serve *s, uint64_t next_ns)
 {
 	uint64_t now = now_ns(), ms = next_ns > now ? (next_ns - now) / NSEC_PER_MSEC + 1 : 0;
@@ -173,6 +181,8 @@ static int run(struct serve *s)
 			err = update(s, &is_behind);
 			next_ns = now_ns() + (is_behind ? 0 : refresh_ns(s));
 		}
+		if (s->opts.until_end && !is_behind && all_are_over(s))
+			break;
 		wait_for_any(s, next_ns);
 		s->http.run(s->daemon);
 	}

@@ -68,6 +68,7 @@ struct serve_options {
 	bool no_token;
 	const char *const *hosts;	/* access.h; may be NULL */
 	uint32_t refresh_ms;		/* 0: 1000 */
+	bool until_end;			/* it ends when all traces have */
 	const char *title;		/* of the pages; NULL: the trace's name */
 	/* Query words that a report may have: "from", "pid", ...; NULL ends them. */
 	const char *const *words;

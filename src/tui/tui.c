@@ -123,7 +123,7 @@ static int run(struct terminal_run *s)
 		s->must_draw |= tui_export_news(&s->t);
 		if (s->must_draw && !s->t.wants_quit)
 			show(s);
-	} while (!s->t.wants_quit && wait_a_while(s));
+	} while (!s->t.wants_quit && !(s->t.is_over && s->t.opts->until_end) && wait_a_while(s));
 	return 0;
 }
 

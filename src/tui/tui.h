@@ -44,6 +44,7 @@ struct tui_options {
 	bool no_colour;
 	/* tui_plain(): once, or again each refresh_ms until the trace ends */
 	bool once;
+	bool until_end;			/* on the terminal: it ends when the trace has */
 	uint32_t rows, columns;		/* of plain text; 0: 40 and 120 */
 	uint32_t settle_ms;		/* .once, of a live source: it runs so long before */
 };

@@ -63,6 +63,32 @@ line off.svg probee --off-cpu --min-block-time 10 --time 300 --svg off.svg
 line "" probee --list-probes 'pthread_*' --pid "$SPIN"
 line "" probee
 
+# --- a command that cannot be run, as in a shell; what it returns is its own affair, as with probee sample
+echo true >not_executable
+for how in "--svg x.svg --cmd" "--svg x.svg --" "--serve --time 300 --cmd" "--serve --" "--tui --cmd"; do
+	timeout -k 1 10 probee $how /nonexistent >/dev/null 2>"$T/err"
+	check "$how: not there" equal $? 127
+	check "$how: one line" equal "$(grep -c . "$T/err")" 1
+	timeout -k 1 10 probee $how ./not_executable >/dev/null 2>"$T/err"
+	check "$how: cannot be run" equal $? 126
+done
+probee --svg x.svg --cmd 'no-such-program | cat' 2>"$T/err"
+check "--cmd: not there, in a pipe" equal $? 127
+for cmd in 'sh -c "exit 3"' 'sh -c "kill -9 $$"' '"$SHELL" -c true'; do
+	probee --svg x.svg --time 300 --cmd "$cmd" 2>"$T/err"
+	check "--cmd $cmd: exit status" equal $? 0
+done
+rm -f x.svg
+# --- with --time the server ends by itself
+timeout -k 1 20 probee --time 300 --serve >/dev/null 2>"$T/err"
+check "--time --serve" equal $? 0
+timeout -k 1 20 probee --time 300 --serve --svg x.svg >/dev/null 2>"$T/err"
+check "--time --serve --svg" equal $? 0
+check "... makes the picture" is_kind x.svg
+timeout -k 1 20 script -qec 'probee --time 300 --tui' /dev/null >/dev/null 2>&1 </dev/null
+check "--time --tui" equal $? 0
+rm -f x.svg
+
 mkdir dry && cd dry || exit 1
 probee --svg a.svg -f 9999 -t 2000 --group-by-cpu --dry-run >dry 2>"$T/err"
 check "--dry-run: the recording of today" grep -qx "probee sample -o TMP/trace.pbz -F 9999 -q -d 2000ms --include-idle" dry
