@@ -69,6 +69,7 @@ REPORT_SRCS := \
 	src/profile/diff_tests.c \
 	src/profile/fold.c \
 	src/profile/fold_roots.c \
+	src/profile/program_name.c \
 	src/profile/fold_stacks.c \
 	src/profile/frame_name.c \
 	src/profile/largest.c \

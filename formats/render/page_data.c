@@ -12,6 +12,7 @@
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
 #include "src/profile/profile.h"
+#include "src/profile/program_name.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
 #include "src/profile/state_words.h"
@@ -82,6 +83,15 @@ static uint32_t string_of(struct page_data *d, const struct definition_store *ta
 {
 	size_t len;
 	const char *s = definition_store_string(tables, id, &len);
+
+	return intern_bytes(d->strings, s, len);
+}
+
+static uint32_t program_of(struct page_data *d, const struct definition_store *tables,
+			   const struct rec_process *process)
+{
+	size_t len;
+	const char *s = program_name(tables, process, &len);
 
 	return intern_bytes(d->strings, s, len);
 }
@@ -161,9 +171,10 @@ static int process_of(struct page_data *d, const struct report_sample *s, uint32
 			return -ENOMEM;
 		p->pid = report_sample_tgid(s, &pid) ? pid + 1 : 0;
 		p->name = s->process ? string_of(d, s->tables, s->process->comm) : 0;
+		p->program = s->process ? program_of(d, s->tables, s->process) : 0;
 		p->cgroup = s->process ? string_of(d, s->tables, s->process->cgroup) : 0;
 		p->uid = s->process ? s->process->uid : 0;
-		if (p->name == IX_NONE || p->cgroup == IX_NONE)
+		if (p->name == IX_NONE || p->program == IX_NONE || p->cgroup == IX_NONE)
 			return -ENOMEM;
 		d->process_of[id] = (uint32_t)d->nr_processes;
 		if (live_process(d, (uint32_t)d->nr_processes - 1,

@@ -99,7 +99,7 @@ struct page_thread {
 };
 
 struct page_process {
-	uint32_t pid, name, cgroup, uid;	/* pid: plus 1 */
+	uint32_t pid, name, program, cgroup, uid;	/* pid: plus 1 */
 	struct page_life life;
 };
 

@@ -61,6 +61,8 @@ static void put_processes(const struct page_data *d, struct byte_buf *out)
 	for (size_t i = 0; i < d->nr_processes; i++)
 		bb_uv(&b, d->processes[i].name);
 	for (size_t i = 0; i < d->nr_processes; i++)
+		bb_uv(&b, d->processes[i].program);
+	for (size_t i = 0; i < d->nr_processes; i++)
 		bb_uv(&b, d->processes[i].cgroup);
 	for (size_t i = 0; i < d->nr_processes; i++)
 		bb_uv(&b, d->processes[i].uid);

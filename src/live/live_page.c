@@ -262,6 +262,7 @@ static void put_processes(const struct live_page *p, uint32_t from, struct byte_
 	begin_columns(&b, from, p->nr_processes);
 	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].pid);
 	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].name);
+	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].program);
 	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].cgroup);
 	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].uid);
 	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].life.first);

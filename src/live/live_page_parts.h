@@ -38,7 +38,7 @@ struct live_life {
 };
 
 struct live_page_process {
-	uint32_t pid, name, cgroup, uid;	/* pid: plus 1 */
+	uint32_t pid, name, program, cgroup, uid;	/* pid: plus 1 */
 	struct live_life life;
 };
 

@@ -9,6 +9,7 @@
 #include "src/live/live_page_parts.h"
 #include "src/model/definition_store.h"
 #include "src/profile/live_profile.h"
+#include "src/profile/program_name.h"
 #include "src/profile/quiet_threads.h"
 #include "src/profile/report.h"
 #include "src/profile/state_words.h"
@@ -17,6 +18,14 @@ static uint32_t string_of(struct live_page *p, uint32_t id)
 {
 	size_t len;
 	const char *s = definition_store_string(live_profile_tables(p->l), id, &len);
+
+	return intern_bytes(p->strings, s, len);
+}
+
+static uint32_t program_of(struct live_page *p, const struct rec_process *process)
+{
+	size_t len;
+	const char *s = program_name(live_profile_tables(p->l), process, &len);
 
 	return intern_bytes(p->strings, s, len);
 }
@@ -64,9 +73,10 @@ static int add_process(struct live_page *p, uint32_t id)
 	if (rec)
 		*q = (struct live_page_process){ .pid = rec->tgid + 1,
 						 .name = string_of(p, rec->comm),
+						 .program = program_of(p, rec),
 						 .cgroup = string_of(p, rec->cgroup),
 						 .uid = rec->uid };
-	if (q->name == IX_NONE || q->cgroup == IX_NONE)
+	if (q->name == IX_NONE || q->program == IX_NONE || q->cgroup == IX_NONE)
 		return -ENOMEM;
 	q->life = (struct live_life){ rec ? rec->start_boottime_ns : 0, q->pid, q->pid, at };
 	lives = (struct lives){ &p->processes[0].life, sizeof(*q), NULL };

@@ -8,14 +8,17 @@
 
 #include "src/base/array.h"
 #include "src/base/fail.h"
+#include "src/base/intern.h"
 #include "src/base/opt.h"
 #include "src/model/definition_store.h"
 #include "src/profile/fold_stacks.h"
+#include "src/profile/program_name.h"
 #include "src/profile/report.h"
 #include "src/profile/state_words.h"
 #include "src/profile/tree_builder.h"
 
 #define MAX_MEMOS (1u << 20)
+#define COMM_LEN 15			/* of the kernel (TASK_COMM_LEN), without the NUL */
 #define MANY UINT32_MAX			/* processes of a name, and it is not known how many */
 
 const char fold_by_names[] = "process|thread|comm|program|cpu|state|cgroup|user|host|none";
@@ -66,13 +69,26 @@ static bool is_kthread(const struct report_sample *s)
 	return s->process && s->process->flags & PROCESS_KTHREAD;
 }
 
+/* The name of the process is that of its program's file, as far as the kernel keeps it. */
+static bool has_name_of_program(const struct report_sample *s)
+{
+	size_t len, program_len;
+	const char *name = definition_store_string(s->tables, s->process->comm, &len);
+	const char *program = program_name(s->tables, s->process, &program_len);
+
+	return len <= program_len && !memcmp(name, program, len) &&
+	       (len == program_len || len == COMM_LEN);
+}
+
 /* The thread that a process has its name from, and whose name says nothing more. */
 static bool label_comm(struct fold_roots *r, const struct report_sample *s)
 {
-	bool under_kthreads = has_level(r, FOLD_BY_PROGRAM) && is_kthread(s);
+	bool by_process = has_level(r, FOLD_BY_PROCESS), by_program = has_level(r, FOLD_BY_PROGRAM);
+	bool is_main = !s->process || !s->thread || s->process->comm == s->thread->comm;
 
-	if ((has_level(r, FOLD_BY_PROGRAM) || has_level(r, FOLD_BY_PROCESS)) && !under_kthreads &&
-	    (!s->process || !s->thread || s->process->comm == s->thread->comm))
+	if (by_program && !by_process && s->process && (is_kthread(s) || !has_name_of_program(s)))
+		is_main = false;
+	if ((by_program || by_process) && is_main && !(by_program && is_kthread(s)))
 		return false;
 	put_comm(r, s);
 	return true;
@@ -107,42 +123,57 @@ static bool label_thread(struct fold_roots *r, const struct report_sample *s)
 	return true;
 }
 
-/*
- * How many processes of the segment have this name. One that was forked and then executed its own
- * program has two records of the same number.
- */
-static uint32_t count_namesakes(struct fold_roots *r, const struct report_sample *s)
+/* Counts the processes of each program's name; 0 or -ENOMEM. */
+static int count_processes(struct fold_roots *r, const struct definition_store *t)
 {
-	const struct definition_store *t = s->tables;
-	uint32_t names = definition_store_id_end(t, REC_STRING), name = s->process->comm, *last;
+	uint32_t *last = NULL;
+	size_t cap = 0, len;
+	int err = 0;
 
-	if (name >= names)
-		return 1;
-	if (r->namesakes)
-		return r->namesakes[name];
-	last = calloc(names, sizeof(*last));
-	if (!last || array_reserve(&r->namesakes, &r->cap_namesakes, names)) {
-		free(last);
-		return 1;
-	}
-	for (uint32_t id = 1; id < definition_store_id_end(t, REC_PROCESS); id++) {
+	r->programs = intern_new();
+	for (uint32_t id = 1; r->programs && !err && id < definition_store_id_end(t, REC_PROCESS);
+	     id++) {
 		const struct rec_process *p = definition_store_find_process(t, id);
+		const char *name = p ? program_name(t, p, &len) : NULL;
+		uint32_t at = name ? intern_bytes(r->programs, name, len) : IX_NONE;
 
-		if (p && p->comm < names && stands_for_many(p))
-			r->namesakes[p->comm] = MANY;
-		if (p && p->comm < names && p->tgid != last[p->comm] &&
-		    r->namesakes[p->comm] != MANY)
-			r->namesakes[p->comm]++;
-		if (p && p->comm < names)
-			last[p->comm] = p->tgid;
+		if (!p)
+			continue;
+		err = at == IX_NONE || array_reserve(&r->namesakes, &r->cap_namesakes, at + 1ul) ||
+				      array_reserve(&last, &cap, at + 1ul)
+			      ? -ENOMEM
+			      : 0;
+		if (!err && stands_for_many(p))
+			r->namesakes[at] = MANY;
+		if (!err && p->tgid != last[at] && r->namesakes[at] != MANY)
+			r->namesakes[at]++;
+		if (!err)
+			last[at] = p->tgid;
 	}
 	free(last);
-	return r->namesakes[name];
+	return err;
+}
+
+/*
+ * How many processes of the segment run a program of this name. One that was forked and then
+ * executed its own program has two records of the same number.
+ */
+static uint32_t count_namesakes(struct fold_roots *r, const char *name, size_t len,
+				const struct definition_store *t)
+{
+	uint32_t at;
+
+	if (!r->programs && count_processes(r, t))
+		return 1;
+	at = r->programs ? intern_bytes(r->programs, name, len) : IX_NONE;
+	return at < r->cap_namesakes ? r->namesakes[at] : 1;
 }
 
 static bool label_program(struct fold_roots *r, const struct report_sample *s)
 {
+	const char *name;
 	uint32_t nr;
+	size_t len;
 
 	if (!s->process)
 		return label_process(r, s);
@@ -150,8 +181,12 @@ static bool label_program(struct fold_roots *r, const struct report_sample *s)
 		put(r, "[kernel threads]", 16);
 		return true;
 	}
-	put_string(r, s, s->process->comm, "[no name]");
-	nr = count_namesakes(r, s);
+	name = program_name(s->tables, s->process, &len);
+	if (len)
+		put(r, name, len);
+	else
+		put(r, "[no name]", 9);
+	nr = count_namesakes(r, name, len, s->tables);
 	if (nr == MANY)
 		put(r, " (many processes)", 17);
 	else if (nr > FOLD_FEW)
@@ -267,6 +302,8 @@ void fold_roots_enter(struct fold_roots *r)
 {
 	free(r->threads);
 	free(r->namesakes);
+	intern_free(r->programs);
+	r->programs = NULL;
 	r->threads = r->namesakes = NULL;
 	r->cap_threads = r->cap_namesakes = r->nr_memos = 0;
 	ix_release(&r->memo_index);

@@ -10,13 +10,14 @@
  *	fold_roots_release(&r)
  *
  *	by		level
- *	program		"java": the process. Of several of one name each has its number behind it,
- *			"java (12)"; more than FOLD_FEW of them are one, "cc1plus (212 processes)".
+ *	program		"java": the file that the process runs (program_name.h). Of several
+ *			processes of one name each has its number, "java (12)"; more than FOLD_FEW
+ *			of them are one, "cc1plus (212 processes)".
  *			Kernel threads are one program. "cc1plus (many processes)": some of them
  *			have ended and are not told apart any more (live_compact.c)
  *	process		"java (12)"
  *	comm		"GC Thread#0": the name of the thread; below a program or process of the
- *			same name it is left out
+ *			same name it is left out ("script.sh" stays, below its program "bash")
  *	thread		"GC Thread#0 (15)"
  *	cpu		"CPU 3", "off CPU"
  *	state		"running", "waiting for a CPU", "waiting for a lock", ...: state_words.h
@@ -36,6 +37,7 @@
 #include "src/base/bytes.h"
 #include "src/base/hash_index.h"
 
+struct intern;
 struct opt;
 struct report_sample;
 struct stack_folder;
@@ -77,7 +79,8 @@ struct fold_roots {
 	struct root_memo *memos;	/* where of_sample */
 	size_t nr_memos, cap_memos;
 	struct hash_index memo_index;
-	uint32_t *namesakes;		/* by string id: number of processes of that name */
+	struct intern *programs;	/* names; NULL: the processes are not counted yet */
+	uint32_t *namesakes;		/* by their numbers: how many processes have the name */
 	size_t cap_namesakes;
 	struct byte_buf label;
 };

@@ -105,7 +105,7 @@ static void read_tables(struct reader *r, struct byte_reader *in)
 	struct byte_reader b = section(in);
 	uint32_t n = rows(&b, &r->nr_processes);
 
-	column(&b, NULL, 5 * n, 5 * n);
+	column(&b, NULL, 6 * n, 6 * n);
 	assert_true(!b.bad && !br_left(&b));
 	b = section(in);
 	n = rows(&b, &r->nr_threads);

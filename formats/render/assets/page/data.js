@@ -172,7 +172,7 @@ function readProcesses(r)
 {
 	const n = r.uv();
 
-	return { n, pid: r.column(n, Float64Array, 1), name: r.column(n), cgroup: r.column(n), uid: r.column(n, Float64Array),
+	return { n, pid: r.column(n, Float64Array, 1), name: r.column(n), program: r.column(n), cgroup: r.column(n), uid: r.column(n, Float64Array),
 		life: r.column(n) };
 }
 

@@ -119,7 +119,7 @@ class LiveStore {
 	forget()
 	{
 		this.strings = [];
-		this.processes = grownTable({ pid: Float64Array, name: Int32Array, cgroup: Int32Array, uid: Float64Array, first: Int32Array });
+		this.processes = grownTable({ pid: Float64Array, name: Int32Array, program: Int32Array, cgroup: Int32Array, uid: Float64Array, first: Int32Array });
 		this.threads = grownTable({ tid: Float64Array, name: Int32Array, process: Int32Array, first: Int32Array });
 		this.quiet = new Set();
 		this.functions = grownTable({ name: Int32Array, brief: Int32Array, binary: Int32Array, file: Int32Array, line: Int32Array,
@@ -153,7 +153,7 @@ class LiveStore {
 			this.facts = JSON.parse(facts);
 		this.now = JSON.parse(r.section().text());
 		this.readStrings(r.section());
-		readRows(r.section(), this.processes, ["pid", "name", "cgroup", "uid", "first"]);
+		readRows(r.section(), this.processes, ["pid", "name", "program", "cgroup", "uid", "first"]);
 		readRows(r.section(), this.threads, ["tid", "name", "process", "first"]);
 		this.readQuiet(r.section());
 		readRows(r.section(), this.functions, ["name", "brief", "binary", "file", "line", "kind", "same"]);
@@ -327,7 +327,7 @@ class LiveStore {
 		for (const thread of this.quiet)
 			flags[thread] = THREAD_QUIET;
 		/* pid and tid are one more than they are, so that 0 is an unknown one. */
-		to.processes = { n: p.pid.n, pid: p.pid.all.map((v) => v - 1), name: p.name.all, cgroup: p.cgroup.all, uid: p.uid.all,
+		to.processes = { n: p.pid.n, pid: p.pid.all.map((v) => v - 1), name: p.name.all, program: p.program.all, cgroup: p.cgroup.all, uid: p.uid.all,
 			life: lastOf(p.first.all) };
 		to.threads = { n: t.tid.n, tid: t.tid.all.map((v) => v - 1), name: t.name.all, process: t.process.all, flags, life: lastOf(t.first.all) };
 		to.functions = { n: f.name.n };

@@ -10,7 +10,7 @@ const TRACK = 18, NAMES = 220;
 
 const TRACKS = {
 	thread: (s, i) => data.threads.life[s.thread[i]],
-	program: (s, i) => data.processes.name[data.threads.process[s.thread[i]]],
+	program: (s, i) => data.processes.program[data.threads.process[s.thread[i]]],
 	process: (s, i) => data.processes.life[data.threads.process[s.thread[i]]],
 	cpu: (s, i) => s.cpu[i] + 1,
 };

@@ -141,7 +141,7 @@ const leastNote = () => state.least ? `Only boxes of at least ${state.least} % o
 
 /* Numbers of groups: ofThread: of all samples of a thread; of: of a sample. */
 const LEVELS = {
-	program: { ofThread: (t) => data.processes.name[data.threads.process[t]], name: (g) => data.strings[g] || "[kernel]" },
+	program: { ofThread: (t) => data.processes.program[data.threads.process[t]], name: (g) => data.strings[g] || "[kernel]" },
 	process: { ofThread: (t) => data.threads.process[t], name: processLabel },
 	comm: { ofThread: (t) => data.threads.name[t], name: (g) => data.strings[g] },
 	thread: { ofThread: (t) => t, name: threadLabel },
