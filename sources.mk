@@ -8,6 +8,7 @@ REPORT_SRCS := \
 	src/base/fail.c \
 	src/base/file_limit.c \
 	src/base/hash_index.c \
+	src/base/helper_deaths.c \
 	src/base/helper_process.c \
 	src/base/intern.c \
 	src/base/io.c \
@@ -179,6 +180,7 @@ REPORT_SRCS := \
 
 # The half that records, and the code that reads ELF files.
 CAPTURE_SRCS := \
+	src/base/child_forker.c \
 	src/elf/beside_names.c \
 	src/elf/debug_name.c \
 	src/elf/elf_image.c \
@@ -242,6 +244,7 @@ CAPTURE_SRCS := \
 	src/runtimes/v8_strings.c \
 	src/runtimes/v8_translation.c \
 	src/helpers/helper.c \
+	src/helpers/keeper_process.c \
 	src/helpers/helper_message.c \
 	src/foreign/debug_files.c \
 	src/foreign/debug_server.c \

@@ -34,9 +34,6 @@
  *
  *	helper_fork(fds, nr)	0 in the child, where fds[i] has become i + 3; in the parent the
  *				child's pid, or -errno
- *	helper_forget_memory()	in a child that allocates nothing any more and uses nothing that was
- *				allocated: gives back what it has of the parent's memory, which
- *				would otherwise be copied as the parent changes it
  *	helper_end(pid, hangs)	kills the child, and waits up to 1 s for its end unless it hangs
  */
 #pragma once
@@ -48,6 +45,7 @@
 #define HELPER_FDS 4					/* the most that a child can be given */
 
 pid_t helper_fork(const int *fds, size_t nr);		/* nr <= HELPER_FDS */
-void helper_forget_memory(void);
+/* In a child of parent that was made in another way (child_forker.h). */
+void helper_begin(pid_t parent, const int *fds, size_t nr);
 void helper_end(pid_t pid, bool hangs);			/* pid <= 0: does nothing */
 void helper_await(pid_t pid);				/* one that ends by itself: up to 1 s */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-bool task_wants_cpu(pid_t pid, pid_t tid)
+char task_state(pid_t pid, pid_t tid)
 {
 	char path[64], text[512];
 	const char *p;
@@ -20,5 +20,10 @@ bool task_wants_cpu(pid_t pid, pid_t tid)
 		close(fd);
 	text[n > 0 ? n : 0] = 0;
 	p = strrchr(text, ')');		/* the comm before it may hold any bytes */
-	return p && p[1] == ' ' && p[2] == 'R';
+	return p && p[1] == ' ' ? p[2] : '?';
+}
+
+bool task_wants_cpu(pid_t pid, pid_t tid)
+{
+	return task_state(pid, tid) == 'R';
 }

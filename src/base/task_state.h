@@ -14,3 +14,9 @@
  * a thread that hangs inside malloc().
  */
 bool task_wants_cpu(pid_t pid, pid_t tid);
+
+/*
+ * The letter of its state: R, S, D, T (stopped by a signal), t (by a debugger), Z, ...; '?': it is
+ * gone, or /proc does not show it. Allocates nothing.
+ */
+char task_state(pid_t pid, pid_t tid);

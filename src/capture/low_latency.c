@@ -20,18 +20,18 @@ struct attr {
 	uint64_t runtime_ns, deadline_ns, period_ns;
 };
 
-void low_latency_begin(void)
+void low_latency_begin(pid_t pid)
 {
 	struct sched_param lowest = { .sched_priority = 1 };
 	struct attr a = { .size = sizeof(a) };
 
-	if (!sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest))
+	if (!sched_setscheduler(pid, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest))
 		return;
-	if (syscall(SYS_sched_getattr, 0, &a, sizeof(a), 0))
+	if (syscall(SYS_sched_getattr, pid, &a, sizeof(a), 0))
 		return;
 	a.size = sizeof(a);
 	a.flags = FLAG_RESET_ON_FORK;
 	a.runtime_ns = SLICE_NS;
-	if (syscall(SYS_sched_setattr, 0, &a, 0))
+	if (syscall(SYS_sched_setattr, pid, &a, 0))
 		return;		/* only latency is at stake */
 }

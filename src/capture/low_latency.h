@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asks the scheduler to run the calling thread as soon as it wakes up. A process that lives for 5
+ * Asks the scheduler to run a thread as soon as it wakes up. A process that lives for 5
  * ms is known in time only if its first events are read at once. On busy CPUs a normal thread waits
  * until other threads have used up their slices: then a quarter of the samples of such a process
  * ended as "no-process", against 4 % with this (two CPUs, two spinning programs).
@@ -11,4 +11,7 @@
  */
 #pragma once
 
-void low_latency_begin(void);
+#include <sys/types.h>
+
+/* pid 0: the calling thread. */
+void low_latency_begin(pid_t pid);

@@ -22,7 +22,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "src/base/child_forker.h"
 #include "src/base/fail.h"
+#include "src/base/helper_deaths.h"
 #include "src/base/memory.h"
 #include "src/base/plural.h"
 #include "src/capture/bpf/capture_bpf.h"
@@ -60,6 +62,11 @@ struct session *recorder_session(struct recorder *r)
 size_t recorder_waiting_bytes(const struct recorder *r)
 {
 	return r->deferred ? deferred_stacks_bytes(r->deferred) : 0;
+}
+
+struct child_forker *recorder_forker(struct recorder *r)
+{
+	return r->forker;
 }
 
 struct capture_bpf *recorder_bpf(struct recorder *r)
@@ -317,6 +324,7 @@ int recorder_report_losses(struct recorder *r)
 	totals[LOSS_BAD_RECORD] = session_stats(r->session)->bad;
 	totals[LOSS_SYMBOL_BUDGET] = session_names_lost(r->session);
 	totals[LOSS_NO_ANSWER] = session_stats(r->session)->ends[END_NO_TABLE];
+	totals[LOSS_HELPER_DIED] = helper_deaths_count(r->deaths);
 	totals[LOSS_LINE_BUDGET] = session_stats(r->session)->lines_lost;
 	if (r->opts.losses)
 		r->opts.losses(r->opts.sink_ctx, totals);
@@ -508,6 +516,7 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 {
 	struct rec_end e = *end;
 	struct patience *patience = begin_patience(r);
+	uint64_t helpers_ns;
 	int err = settle(r, 0, patience, NULL, NULL);
 
 	if (!err)
@@ -518,6 +527,9 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 		err = session_names(r->session, patience);
 	if (!err)
 		err = tell_server(r);
+	/* Who looks at helpers may find that some have ended. */
+	child_forker_look(r->forker);
+	helpers_ns = recorder_helpers_cpu_ns(r);
 	if (!err)
 		err = tell_lack(r);
 	if (!err)
@@ -534,7 +546,7 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 		err = tell_missing(r);
 	if (!err)
 		err = tell_unnamed(r);
-	e.cpu_time_ns += recorder_helpers_cpu_ns(r);
+	e.cpu_time_ns += helpers_ns;
 	return err ? err : session_end(r->session, &e);
 }
 

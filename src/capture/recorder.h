@@ -54,6 +54,7 @@
 
 struct recorder;
 struct capture_bpf;
+struct child_forker;
 struct id_list;
 
 enum unwind_mode { UNWIND_AUTO, UNWIND_FP, UNWIND_DWARF };
@@ -103,6 +104,7 @@ void recorder_close(struct recorder *r);		/* NULL is fine */
 struct session *recorder_session(struct recorder *r);
 size_t recorder_waiting_bytes(const struct recorder *r);	/* of stacks that wait for tables */
 struct capture_bpf *recorder_bpf(struct recorder *r);
+struct child_forker *recorder_forker(struct recorder *r);
 
 /* true: all processes are recorded, and probee sees every process of the machine. */
 bool recorder_is_whole_machine(const struct recorder *r);

@@ -25,8 +25,10 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
+#include "src/base/child_forker.h"
 #include "src/base/fail.h"
 #include "src/base/file_limit.h"
+#include "src/base/helper_deaths.h"
 #include "src/base/opt.h"
 #include "src/base/clock.h"
 #include "src/base/patience.h"
@@ -473,6 +475,7 @@ static int open_session(struct recorder *r)
 		.begin_thread = recorder_give_up_rights,
 		.on_binary = recorder_on_binary,
 		.meet = recorder_meet,
+		.forker = r->forker,
 		.find_peers = scans ? find_peers : NULL,
 		.no_names = r->opts.no_names,
 		.ctx = r,
@@ -497,6 +500,7 @@ static int open_deferred(struct recorder *r)
 		.loader = r->loader,
 		.pool = r->code_pool,
 		.parsers = r->parsers,
+		.forker = r->forker,
 		.mode = k.mode,
 		.max_frames = k.max_frames,
 		.give = give_deferred,
@@ -541,7 +545,7 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 		err = recorder_workers_open(r);
 	if (!err)
 		err = start_urgently(r);
-	low_latency_begin();
+	low_latency_begin(0);
 	if (!err)
 		err = open_session(r);
 	if (!err)
@@ -576,6 +580,8 @@ void recorder_close(struct recorder *r)
 	debug_server_free(r->server);
 	file_opener_free(r->opener);
 	helper_keeper_free(r->keeper);
+	child_forker_free(r->forker);
+	helper_deaths_free(r->deaths);
 	unwind_loader_free(r->loader);
 	process_runtimes_free(r->runtimes);
 	capture_bpf_close(r->bpf);

@@ -48,6 +48,8 @@ struct load_job {
 struct recorder {
 	struct recorder_options opts;
 	struct capture_bpf *bpf;
+	struct helper_deaths *deaths;		/* of all its processes */
+	struct child_forker *forker;		/* of readers of tasks and memory */
 	struct helper_keeper *keeper;		/* of the processes of the next two */
 	struct file_opener *opener;
 	struct debug_server *server;	/* NULL: --debuginfod was not given */

@@ -4,7 +4,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "src/base/child_forker.h"
 #include "src/base/fail.h"
+#include "src/base/helper_deaths.h"
 #include "src/base/memory_limit.h"
 #include "src/base/worker.h"
 #include "src/capture/processes/jvm_maps.h"
@@ -77,30 +79,42 @@ static void begin_keeper(void)
 	recording_rights_keep(ROLE_OPENER);
 }
 
+/* The process that forks those that walk tasks and read memory. */
+static void begin_forker(void)
+{
+	recording_rights_keep(ROLE_READER | ROLE_MEMORY);
+}
+
 /* The processes that touch foreign files. They are forked before there are threads. */
 int recorder_helpers_open(struct recorder *r)
 {
 	static const struct helper_kind *const kinds[] = {
 		&file_opener_kind, &table_parser_kind, &name_parser_kind, &line_parser_kind,
 	};
-	const struct helper_keeper_options opts = {
+	struct helper_keeper_options opts = {
 		.kinds = kinds,
 		.nr_kinds = sizeof(kinds) / sizeof(kinds[0]),
 		.nice = RECORDER_NICE,
 		.begin = begin_keeper,
 	};
-	int err = helper_keeper_new(&opts, &r->keeper);
+	int err;
 
+	r->deaths = helper_deaths_new();
+	err = r->deaths ? child_forker_new(begin_forker, r->deaths, &r->forker) : -ENOMEM;
+
+	opts.deaths = r->deaths;
+	if (!err)
+		err = helper_keeper_new(&opts, &r->keeper);
 	if (!err)
 		err = file_opener_new(r->keeper, &r->opener);
 	if (!err)
 		err = parsers_new(r->keeper, r->opener, nr_threads(), &r->parsers);
 	if (!err && r->opts.asks_jvms)
-		err = jvm_maps_new(&r->binaries, &r->jvms);
+		err = jvm_maps_new(&r->binaries, r->deaths, &r->jvms);
 	if (err)
 		return fail(err, "start helper processes");
 	if (r->opts.debug_urls)
-		err = debug_server_new(r->opts.debug_urls, &r->server);
+		err = debug_server_new(r->opts.debug_urls, r->deaths, &r->server);
 	parsers_ask_server(r->parsers, r->server);
 	return err;
 }

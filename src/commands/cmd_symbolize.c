@@ -11,6 +11,7 @@
 #include "formats/trace/trace_writer.h"
 #include "src/base/array.h"
 #include "src/base/fail.h"
+#include "src/base/helper_deaths.h"
 #include "src/base/io.h"
 #include "src/base/opt.h"
 #include "src/base/worker.h"
@@ -46,6 +47,7 @@ struct symbolizing {
 	const struct symbolize_args *args;
 	const char *path;
 	struct output_files *files;
+	struct helper_deaths *deaths;
 	struct helper_keeper *keeper;
 	struct late_files late;
 	struct worker_pool *pool;
@@ -84,13 +86,16 @@ static int open_helpers(struct symbolizing *s)
 	static const struct helper_kind *const kinds[] = {
 		&file_opener_kind, &table_parser_kind, &name_parser_kind, &line_parser_kind,
 	};
-	const struct helper_keeper_options opts = {
+	struct helper_keeper_options opts = {
 		.kinds = kinds,
 		.nr_kinds = sizeof(kinds) / sizeof(kinds[0]),
 		.begin = begin_keeper,
 		.no_signals = true,
 	};
-	int err = helper_keeper_new(&opts, &s->keeper);
+	int err;
+
+	s->deaths = opts.deaths = helper_deaths_new();
+	err = s->deaths ? helper_keeper_new(&opts, &s->keeper) : -ENOMEM;
 
 	if (!err)
 		err = file_opener_new(s->keeper, &s->late.opener);
@@ -99,7 +104,7 @@ static int open_helpers(struct symbolizing *s)
 	if (err)
 		return fail(err, "start helper processes");
 	if (s->args->debug_urls)
-		err = debug_server_new(s->args->debug_urls, &s->late.server);
+		err = debug_server_new(s->args->debug_urls, s->deaths, &s->late.server);
 	parsers_ask_server(s->late.parsers, s->late.server);
 	if (s->args->no_limits)
 		parsers_take_time(s->late.parsers);
@@ -286,6 +291,7 @@ static void close_all(struct symbolizing *s)
 	debug_server_free(s->late.server);
 	file_opener_free(s->late.opener);
 	helper_keeper_free(s->keeper);
+	helper_deaths_free(s->deaths);
 	kernel_symbols_free(s->here);
 	kernel_files_close(&s->kernel);
 	for (unsigned i = 0; i < s->args->nr_kallsyms; i++) {

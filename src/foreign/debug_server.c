@@ -182,10 +182,11 @@ static int call(struct debug_server *s, const void *build_id, size_t len,
 	return fd == -1 && len ? -EPROTO : fd == -1 ? 0 : fd;
 }
 
-int debug_server_new(const char *urls, struct debug_server **sp)
+int debug_server_new(const char *urls, struct helper_deaths *deaths, struct debug_server **sp)
 {
 	static const struct helper_kind *const kinds[] = { &kind };
 	const struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 1,
+						    .deaths = deaths,
 						    .begin = begin_keeper, .no_signals = true };
 	const struct helper_wait wait = { .until_ns = now_ns() + START_NS };
 	struct debug_server *s = calloc(1, sizeof(*s));

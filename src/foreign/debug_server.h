@@ -30,6 +30,7 @@
 #define DEBUG_SERVER_NS (60 * NSEC_PER_SEC)	/* for all files */
 
 struct debug_server;
+struct helper_deaths;			/* helper_deaths.h; borrowed */
 
 struct debug_server_stats {
 	uint64_t asked, found;
@@ -39,7 +40,7 @@ struct debug_server_stats {
 };
 
 /* urls: with spaces between them. -ENOTSUP: there is no libdebuginfod. Says what went wrong. */
-int debug_server_new(const char *urls, struct debug_server **sp);
+int debug_server_new(const char *urls, struct helper_deaths *deaths, struct debug_server **sp);
 void debug_server_free(struct debug_server *s);		/* NULL is fine */
 
 /*

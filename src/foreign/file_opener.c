@@ -277,16 +277,18 @@ void file_opener_free(struct file_opener *o)
 static int ask_in_turn(struct asker *a, uid_t user, struct helper_message *m,
 		       struct helper_wait *wait, uint64_t limit_ns, struct helper_message *answer)
 {
-	uint64_t begin = now_ns(), end;
+	uint64_t begin = now_ns(), spent_ns = 0;
 	int err;
 
 	limit_ns = wait_budget_ask(a->budget, user, begin, limit_ns);
 	if (!limit_ns)
 		return -EBUSY;
 	wait->until_ns = begin + limit_ns;
+	wait->spent_ns = &spent_ns;
 	err = helper_call(a->helper, m, MAX_MESSAGE, wait, answer);
-	end = now_ns();
-	(err == -ETIMEDOUT ? wait_budget_hung : wait_budget_pay)(a->budget, user, end, end - begin);
+	wait->spent_ns = NULL;
+	(err == -ETIMEDOUT ? wait_budget_hung : wait_budget_pay)(a->budget, user, now_ns(),
+								 spent_ns);
 	return err ? err : answer->status;
 }
 

@@ -244,10 +244,11 @@ struct jvm_attach {
 	struct lane lanes[LANES];
 };
 
-int jvm_attach_new(struct jvm_attach **ap)
+int jvm_attach_new(struct helper_deaths *deaths, struct jvm_attach **ap)
 {
 	static const struct helper_kind *const kinds[] = { &jvm_attach_kind };
 	const struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 1,
+						    .deaths = deaths,
 						    .begin = begin_keeper };
 	struct jvm_attach *a = calloc(1, sizeof(*a));
 	int err = a ? helper_keeper_new(&opts, &a->keeper) : -ENOMEM;

@@ -33,7 +33,8 @@
 
 struct jvm_attach;
 
-int jvm_attach_new(struct jvm_attach **ap);
+struct helper_deaths;
+int jvm_attach_new(struct helper_deaths *deaths, struct jvm_attach **ap);
 void jvm_attach_free(struct jvm_attach *a);		/* NULL is fine; after all its threads */
 
 /*

@@ -22,6 +22,12 @@
  * will hardly get its answer later. So a helper counts as stuck, whatever its limit, when it has
  * used no CPU time for 1.5 s and does not want any: it sleeps, and nobody but it can know for what.
  *
+ * On a machine with a hundred programs for each CPU a helper may get no CPU for seconds. That is no
+ * fault of the file that it looks at. So what counts against a limit is the time that the helper
+ * computes or sleeps; by the clock it gets four times as much and 2 s.
+ *
+ * A helper that ends unasked is said, with what ended it, and counted (helper_deaths.h).
+ *
  * Example: an ELF file that makes the parser run for ever.
  *
  *	helper_call(h, IDENTIFY fd 9)	no answer within the time: -ETIMEDOUT
@@ -72,9 +78,11 @@ struct helper_keeper_options {
 	void (*begin)(void);		/* in the keeper: gives up rights; NULL: keeps all */
 	/* Who asks may send no signals (sandbox.h): the keeper ends when its socket is closed. */
 	bool no_signals;
+	struct helper_deaths *deaths;	/* borrowed; NULL: they are said, but not counted */
 	size_t max_left;		/* killed helpers that have not ended, at most 64; 0: 64 */
 };
 
+struct helper_deaths;
 struct helper_keeper;
 struct helper;
 
@@ -95,9 +103,11 @@ int helper_call(struct helper *h, const struct helper_message *request, size_t m
 /* Ends the process: the next call starts another one, which knows nothing of earlier requests. */
 void helper_restart(struct helper *h);
 
-/* How often helpers ended before they had answered, since the start. */
+/* How often there was no answer, since the start. */
 struct helper_stats {
-	uint64_t calls, died, stalled;
+	uint64_t calls;
+	uint64_t died;			/* the helper ended, or answered what is no answer */
+	uint64_t stalled;		/* it took too long */
 	uint64_t refused;		/* -EBUSY */
 };
 void helper_keeper_stats(struct helper_keeper *k, struct helper_stats *out);

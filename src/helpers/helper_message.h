@@ -47,6 +47,8 @@ struct helper_wait {
 	/* true: the other end will not answer any more. Called now and then; NULL: never. */
 	bool (*is_stuck)(void *ctx);
 	void *ctx;
+	/* helper_call(): gets how long the helper computed or slept, in ns; NULL: not wanted. */
+	uint64_t *spent_ns;
 };
 
 /*

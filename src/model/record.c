@@ -139,7 +139,7 @@ const char *loss_cause_name(unsigned cause)
 		[LOSS_BAD_RECORD] = "bad-record",	  [LOSS_KERNEL_STACK] = "kernel-stack",
 		[LOSS_SCANS] = "walks-left-out",		  [LOSS_NESTED] = "nested",
 		[LOSS_TICKS] = "no-tick",		  [LOSS_LINE_BUDGET] = "line-budget",
-		[LOSS_NO_ANSWER] = "no-answer",
+		[LOSS_NO_ANSWER] = "no-answer",		  [LOSS_HELPER_DIED] = "helper-died",
 	};
 
 	return NAME_OF(names, cause);
@@ -191,7 +191,7 @@ bool loss_is_samples(unsigned cause)
 	case LOSS_SYMBOL_BUDGET:
 	case LOSS_TASK_EVENTS:
 	case LOSS_TABLE_FULL: case LOSS_KERNEL_STACK: case LOSS_SCANS: case LOSS_TICKS:
-	case LOSS_LINE_BUDGET: case LOSS_NO_ANSWER:
+	case LOSS_LINE_BUDGET: case LOSS_NO_ANSWER: case LOSS_HELPER_DIED:
 	case LOSS_CAUSES:
 		break;
 	}

@@ -400,6 +400,7 @@ enum loss_cause {
 	LOSS_TICKS,			/* ticks of the timer that never came, by /proc/stat */
 	LOSS_LINE_BUDGET,		/* addresses with a name whose lines cost too much */
 	LOSS_NO_ANSWER,			/* stacks that end in a file that was not read in time */
+	LOSS_HELPER_DIED,		/* processes of the recorder that ended unasked */
 	LOSS_CAUSES
 };
 

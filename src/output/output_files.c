@@ -75,6 +75,11 @@ int output_files_guard(struct output_files *fs)
 	return err ? fail(err, "start the process that puts files in their places") : 0;
 }
 
+void output_files_may_signal(struct output_files *fs)
+{
+	fs->guard.may_signal = true;
+}
+
 static void order(struct output_files *fs, enum output_order order, size_t i,
 		  struct output_reply *reply)
 {

@@ -51,7 +51,9 @@ int output_files_add(struct output_files *fs, const char *path, const struct out
 		     const char *input);
 /* All that were added are made from this one, too. 0 or -ENOMEM, explained. */
 int output_files_add_input(struct output_files *fs, const char *input);
-int output_files_guard(struct output_files *fs);	/* 0 or -errno, explained */
+int output_files_guard(struct output_files *fs);
+/* This process never shuts itself in: it makes the guard go on when somebody has stopped it. */
+void output_files_may_signal(struct output_files *fs);	/* 0 or -errno, explained */
 
 /* -errno, explained. The file is at its beginning. */
 int output_files_open(struct output_files *fs, size_t i);

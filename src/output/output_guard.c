@@ -15,16 +15,20 @@
 #include <unistd.h>
 
 #include "src/base/clock.h"
+#include "src/base/helper_deaths.h"
 #include "src/base/helper_process.h"
 #include "src/base/patience.h"
+#include "src/base/task_state.h"
 #include "src/rights/capabilities.h"
 #include "src/rights/recording_rights.h"
 
+#define NAME "probee-outputs"
 #define GUARD_FD 3		/* helper_fork() */
 /* A rename on a busy disk takes seconds; a file that is given up for that is lost. */
 #define ANSWER_NS (30 * NSEC_PER_SEC)
 #define END_NS (2 * NSEC_PER_SEC)
 #define LOOK_MS 50
+#define MOST_STOPPED 20		/* looks: 1 s */
 
 struct request {
 	uint32_t order, i;
@@ -139,7 +143,7 @@ static void prepare_guard(void)
 	sigset_t all;
 
 	prctl(PR_SET_PDEATHSIG, 0);
-	prctl(PR_SET_NAME, "probee-outputs");
+	prctl(PR_SET_NAME, NAME);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setpgid(0, 0);
@@ -203,15 +207,33 @@ int output_guard_start(struct output_guard *g, struct output_file *v, size_t nr,
 	return err;
 }
 
+/*
+ * Only the guard can put the files in their places, so one that somebody has stopped (SIGSTOP) is
+ * told to go on. false: it was stopped again and again, or by a debugger.
+ */
+static bool goes_on(const struct output_guard *g, int *stopped)
+{
+	char state = g->may_signal ? task_state(g->pid, g->pid) : '?';
+
+	*stopped += state == 'T' || state == 't';
+	if (state == 'T')
+		kill(g->pid, SIGCONT);
+	return *stopped < MOST_STOPPED;
+}
+
 /* false: nothing has come in time. */
 static bool has_answered(const struct output_guard *g)
 {
 	struct patience wait = { .until_ns = now_ns() + g->answer_ns };
 	struct pollfd p = { .fd = g->socket, .events = POLLIN };
+	int stopped = 0;
 
-	while (patience_lasts(&wait))
+	while (patience_lasts(&wait)) {
 		if (poll(&p, 1, LOOK_MS) > 0)
 			return true;
+		if (!goes_on(g, &stopped))
+			break;
+	}
 	return false;
 }
 
@@ -240,13 +262,18 @@ int output_guard_end(struct output_guard *g)
 {
 	struct patience wait = { .until_ns = now_ns() + g->end_ns };
 	pid_t ended = 0;
+	int status = 0;
 
 	if (g->pid <= 0)
 		return 0;
 	if (g->socket >= 0)
 		close(g->socket);
-	while (!(ended = waitpid(g->pid, NULL, WNOHANG)) && patience_lasts(&wait))
+	while (!(ended = waitpid(g->pid, &status, WNOHANG)) && patience_lasts(&wait)) {
+		goes_on(g, &(int){ 0 });
 		poll(NULL, 0, 1);
+	}
+	if (ended > 0 && WIFSIGNALED(status))
+		helper_deaths_add(NULL, NAME, status);
 	*g = (struct output_guard){ .socket = -1 };
 	return ended ? 0 : -ETIMEDOUT;
 }

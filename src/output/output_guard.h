@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -26,6 +27,7 @@ struct output_guard {
 	pid_t pid;			/* 0: none */
 	/* How long to wait for an answer, and for its end; set by output_guard_start(). */
 	uint64_t answer_ns, end_ns;
+	bool may_signal;		/* this process may send signals: no sandbox forbids it */
 };
 
 /* Carries out an order. Makes system calls only. */

@@ -228,18 +228,18 @@ int parse_identity(struct parsers *p, const struct parse_file *file, pid_t pid,
 		.message = { .op = PARSE_IDENTITY, .fds = { file->fd }, .nr_fds = 1 },
 	};
 	uid_t user = wait_budget_user(p->identity_budget, pid, file->owner);
-	uint64_t begin = now_ns(), end;
+	uint64_t begin = now_ns(), spent_ns = 0;
 	uint64_t limit_ns = wait_budget_ask(p->identity_budget, user, begin, IDENTITY_NS);
+	struct helper_wait wait = { .until_ns = begin + limit_ns, .spent_ns = &spent_ns };
 	struct helper_message answer;
 	int err;
 
 	if (!limit_ns)
 		return -EBUSY;
-	err = parsers_call(p, &q, 0, (struct helper_wait){ .until_ns = begin + limit_ns }, &answer);
-	end = now_ns();
+	err = parsers_call(p, &q, 0, wait, &answer);
 	/* A file that kills its parser would do so again and again. */
 	(err == -ETIMEDOUT || err == -EPIPE ? wait_budget_hung : wait_budget_pay)(
-		p->identity_budget, user, end, end - begin);
+		p->identity_budget, user, now_ns(), spent_ns);
 	if (!err)
 		err = parse_take_identity(&answer, out);
 	helper_message_release(&answer);

@@ -215,7 +215,10 @@ static int place_files(struct recording *r)
 		err = trace_file_place(&r->trace, r->files);
 	if (!err)
 		err = output_list_place(&r->outputs, r->files, r->trace.path, true);
-	return err ? err : output_files_guard(r->files);
+	if (!err)
+		err = output_files_guard(r->files);
+	output_files_may_signal(r->files);
+	return err;
 }
 
 /*

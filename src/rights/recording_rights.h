@@ -9,6 +9,8 @@
  *	main	the same process from then on, and all its threads from their beginning
  *	reader	walks the tasks			src/capture/collectors/task_reader.h
  *	memory	reads memory of others		src/capture/stacks/memory_reader.h
+ *		both are forked by a process that holds the rights of both
+ *							src/base/child_forker.h
  *	opener	opens files of others, and forks the helpers that do	src/foreign/file_opener.h
  *
  *	command	main, if there is a command after "--" to be ended

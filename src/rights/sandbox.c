@@ -65,17 +65,28 @@ void sandbox_text(unsigned parts, char *buf, size_t size)
 }
 
 /* Lowers a limit; false: it could not be set. */
-static bool lower(__rlimit_resource_t which, uint64_t value)
+static bool lower_to(__rlimit_resource_t which, uint64_t soft, uint64_t hard)
 {
 	struct rlimit l;
 
 	if (getrlimit(which, &l))
 		return false;
-	if (value < l.rlim_cur)
-		l.rlim_cur = value;
-	if (value < l.rlim_max)
-		l.rlim_max = value;
+	if (soft < l.rlim_cur)
+		l.rlim_cur = soft;
+	if (hard < l.rlim_max)
+		l.rlim_max = hard;
 	return !setrlimit(which, &l);
+}
+
+static bool lower(__rlimit_resource_t which, uint64_t value)
+{
+	return lower_to(which, value, value);
+}
+
+/* The signal of the lower limit tells whoever waits for the process what ended it. */
+static bool limit_cpu(uint64_t seconds)
+{
+	return lower_to(RLIMIT_CPU, seconds, seconds + 1);
 }
 
 enum { STATM_SIZE, STATM_DATA = 5 };	/* proc_pid_statm(5) */
@@ -113,7 +124,7 @@ static bool limit(const struct sandbox_rules *rules)
 		return all;
 	all &= lower(RLIMIT_FSIZE, 0);
 	if (rules->cpu_seconds)
-		all &= lower(RLIMIT_CPU, rules->cpu_seconds);
+		all &= limit_cpu(rules->cpu_seconds);
 	return !prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) && all;
 }
 

@@ -14,7 +14,8 @@ from forge import BASE, END, OTHER, chunk, event, ident, rec, repeat, rows, sv, 
 LOST, SCAN = 26, 23
 CAUSES = ['ring-full', 'ring-discard', 'map-full', 'throttled', 'queue-full', 'rate-limit', 'iterator-restart',
           'task-vanished', 'symbol-budget', 'writer-stall', 'task-events', 'table-full', 'bad-record', 'kernel-stack',
-          'walks-left-out', 'nested', 'no-tick', 'line-budget', 'no-answer', 'other']
+          'walks-left-out', 'nested', 'no-tick', 'line-budget', 'no-answer', 'helper-died',
+          'other']
 THE_END = rec(END, sv(9), b'\0', uv(4, 1, 0, 0, 0, 0), sv(-1))
 
 

@@ -14,7 +14,7 @@ NUMBERS = {'sys_ptrace': 19, 'sys_admin': 21, 'dac_read_search': 2, 'sys_nice': 
            'perfmon': 38, 'bpf': 39, 'checkpoint_restore': 40, 'chown': 0, 'dac_override': 1, 'fowner': 3, 'setpcap': 8,
            'kill': 5, 'setuid': 7, 'setgid': 6}
 IN_PLACE_OF = {'sys_admin': ('bpf', 'perfmon', 'checkpoint_restore')}
-ROLES = {'probee-reader': ['reader'], 'probee-memory': ['memory'], 'probee-keeper': ['opener'], 'probee-opener': ['opener'],
+ROLES = {'probee-reader': ['reader'], 'probee-memory': ['memory'], 'probee-keeper': ['opener'], 'probee-forker': ['reader', 'memory'], 'probee-opener': ['opener'],
          'probee-parser': [], 'probee-names': [], 'probee-lines': [], 'probee-outputs': ['outputs'], 'probee-jvms': ['java'], 'probee-java': ['java']}
 
 

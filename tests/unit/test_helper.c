@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,6 +24,7 @@
 
 #include "src/base/clock.h"
 #include "src/helpers/helper.h"
+#include "tests/unit/stderr_text.h"
 
 #define MAX_ANSWER (1u << 20)
 #define LONG_NS (20 * NSEC_PER_SEC)
@@ -264,6 +266,96 @@ static void test_stuck_before_its_time(void **state)
 	assert_int_equal(ask(w->h, HANG, LONG_NS), -ETIMEDOUT);
 	assert_true(now_ns() - begin < LONG_NS / 2);
 	assert_int_equal(ask(w->h, SPIN_LONG, LONG_NS), 0);
+}
+
+/* A process that only spins, on one CPU and with a nice value of 0. */
+static pid_t start_spinner(const cpu_set_t *cpu)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sched_setaffinity(0, sizeof(*cpu), cpu);
+	for (;;)
+		;
+}
+
+/*
+ * A helper that hardly gets any CPU for the 2 s of its answer has not used up its time of 1 s. Time
+ * that nobody can take for its own is not counted.
+ */
+static void test_starved_is_not_slow(void **state)
+{
+	struct world *w = *state;
+	struct helper_message m = { .op = SPIN_LONG }, answer;
+	uint64_t spent = 0;
+	struct helper_wait wait = { .spent_ns = &spent };
+	pid_t pid = pid_of(w->h), spinners[2];
+	cpu_set_t all, one;
+	int cpu = 0;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(pid, sizeof(one), &one), 0);
+	assert_int_equal(setpriority(PRIO_PROCESS, (id_t)pid, 19), 0);
+	for (int i = 0; i < 2; i++)
+		spinners[i] = start_spinner(&one);
+	wait.until_ns = now_ns() + NSEC_PER_SEC;
+	assert_int_equal(helper_call(w->h, &m, MAX_ANSWER, &wait, &answer), 0);
+	helper_message_release(&answer);
+	assert_true(spent < NSEC_PER_SEC);
+	for (int i = 0; i < 2; i++) {
+		kill(spinners[i], SIGKILL);
+		waitpid(spinners[i], NULL, 0);
+	}
+}
+
+/* One that computes for longer than it may is given up, and so is one that sleeps. */
+static void test_limit_of_what_computes(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(ask(w->h, SPIN_LONG, 100 * NSEC_PER_MSEC), -ETIMEDOUT);
+	assert_int_equal(stats_of(w).stalled, 1);
+}
+
+/* Somebody has stopped it: that is no fault of what it was asked. */
+static void test_stopped(void **state)
+{
+	struct world *w = *state;
+	pid_t pid = pid_of(w->h);
+
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	stderr_begin();
+	assert_int_equal(ask(w->h, ECHO, LONG_NS), -EPIPE);
+	assert_non_null(strstr(stderr_end(), "test-good, was stopped by somebody"));
+	assert_int_equal(stats_of(w).stalled, 0);
+	assert_int_equal(ask(w->h, ECHO, LONG_NS), -ENOTTY);
+	while (!is_dead(pid))
+		usleep(1000);
+}
+
+/* Whichever helper ends, it is said what ended it. */
+static void test_death_is_said(void **state)
+{
+	struct world *w = *state;
+	const char *said;
+	pid_t pid;
+
+	stderr_begin();
+	assert_int_equal(ask(w->h, DIE, LONG_NS), -EPIPE);
+	pid = pid_of(w->h);
+	assert_int_equal(kill(pid, SIGUSR1), 0);
+	while (!is_dead(pid))
+		usleep(1000);
+	pid_of(w->h);
+	said = stderr_end();
+	assert_non_null(strstr(said, "test-good, was ended by signal 9 (Killed)"));
+	assert_non_null(strstr(said, "test-good, was ended by signal 10 (User defined signal 1)"));
 }
 
 static void *set_later(void *flag)
@@ -621,6 +713,10 @@ int main(void)
 		T(test_killed_while_idle),
 		T(test_hang_is_left_behind),
 		T(test_stuck_before_its_time),
+		T(test_starved_is_not_slow),
+		T(test_limit_of_what_computes),
+		T(test_stopped),
+		T(test_death_is_said),
 		T(test_unwanted),
 		T(test_growth_extends_the_wait),
 		T(test_answer_that_is_too_large),

@@ -77,8 +77,9 @@ static void open_reader(struct world *w, int file)
 {
 	w->file = file;
 	assert_true(file >= 0);
-	assert_int_equal(task_reader_open(&(struct task_reader_deps){ file, &shared->place,
-								      is_urgent, w },
+	assert_int_equal(task_reader_open(&(struct task_reader_deps){
+						.prog_fd = file, .place = &shared->place,
+						.is_urgent = is_urgent, .ctx = w },
 					  &w->r),
 			 0);
 }
@@ -301,6 +302,22 @@ static void test_reader_hangs(void **state)
 	w->r = NULL;
 }
 
+/* It can be killed at any moment, so it counts as dead: nobody waits for it. */
+static void test_reader_is_stopped(void **state)
+{
+	struct world *w = *state;
+
+	open_blocking(w);
+	kill(wait_for_reader(), SIGSTOP);
+	assert_int_equal(next(w), -ECHILD);
+	assert_true(task_reader_was_stopped(w->r));
+	stderr_begin();
+	task_reader_bury(w->r);
+	w->r = NULL;
+	assert_non_null(strstr(stderr_end(), "probee-reader, was stopped by somebody"));
+	assert_int_equal(kill(shared->reader, 0), -1);
+}
+
 static void *visit_tasks(void *arg)
 {
 	struct world *w = arg;
@@ -366,6 +383,7 @@ int main(void)
 		T(test_reader_is_killed),
 		T(test_killed_between_walks),
 		T(test_urgent),
+		T(test_reader_is_stopped),
 		T(test_reader_hangs),
 		T(test_slow_is_not_hanging),
 		T(test_stopped_is_not_hanging),

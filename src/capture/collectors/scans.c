@@ -145,6 +145,7 @@ static int scans_open(const struct collector_context *ctx, void **state)
 	w->interval_ns = (uint64_t)((double)NSEC_PER_SEC / ctx->options->scan_hz + 0.5);
 	w->times = w->wanted_times = 1;
 	opts.ctx = w;
+	opts.forker = recorder_forker(w->recorder);
 	restrict_to(ctx->options, &opts);
 	err = task_snapshot_open(recorder_bpf(w->recorder), &opts, &w->iter);
 	if (!err)

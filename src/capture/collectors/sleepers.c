@@ -57,6 +57,7 @@ int sleepers_open(const struct sleepers_deps *deps, struct sleepers **sp)
 		return fail(-ENOMEM, "look for threads that sleep");
 	s->deps = *deps;
 	opts.ctx = s;
+	opts.forker = recorder_forker(deps->recorder);
 	opts.by_target = pids && pids->nr && !(tids && tids->nr);
 	err = task_snapshot_open(deps->bpf, &opts, &s->iter);
 	if (err)

@@ -16,15 +16,20 @@
 #include <unistd.h>
 
 #include "bpf/knobs.h"
+#include "src/base/child_forker.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/helper_deaths.h"
 #include "src/base/helper_process.h"
 #include "src/base/io.h"
+#include "src/base/task_state.h"
 #include "src/capture/low_latency.h"
 #include "src/rights/recording_rights.h"
 
 #define LOOK_EVERY_MS 100
 #define HANGS_AFTER 6			/* looks: 0.6 s */
+#define STOPPED_AFTER 40		/* looks: 4 s */
+#define NAME "probee-reader"
 #define CHANNEL_BYTES (16 << 20)	/* more than 30,000 rows */
 
 struct task_reader {
@@ -32,6 +37,7 @@ struct task_reader {
 	int sock;
 	struct task_reader_deps deps;
 	bool hangs;			/* or is left behind for another reason */
+	bool is_stopped;		/* for so long that it is ended */
 };
 
 /*
@@ -106,10 +112,8 @@ static void reader_main(void)
 	enum { PROG = 3, SOCK = 4 };
 	struct reader_scope scope;
 
-	prctl(PR_SET_NAME, "probee-reader");
-	low_latency_begin();
+	prctl(PR_SET_NAME, NAME);
 	recording_rights_keep(ROLE_READER);
-	helper_forget_memory();
 	while (recv(SOCK, &scope, sizeof(scope), 0) == sizeof(scope) && serve(PROG, SOCK, &scope))
 		;
 	_exit(0);
@@ -144,9 +148,7 @@ int task_reader_open(const struct task_reader_deps *deps, struct task_reader **r
 	r->deps = *deps;
 	fds[0] = deps->prog_fd;
 	fds[1] = sv[1];
-	r->pid = helper_fork(fds, 2);
-	if (!r->pid)
-		reader_main();
+	r->pid = child_forker_fork(deps->forker, reader_main, fds, 2);
 	close(sv[1]);
 	r->sock = sv[0];
 	if (r->pid < 0) {
@@ -155,6 +157,7 @@ int task_reader_open(const struct task_reader_deps *deps, struct task_reader **r
 		task_reader_close(r);
 		return err;
 	}
+	low_latency_begin(r->pid);
 	*rp = r;
 	return 0;
 }
@@ -166,6 +169,17 @@ void task_reader_close(struct task_reader *r)
 	close(r->sock);
 	helper_end(r->pid, r->hangs);
 	free(r);
+}
+
+void task_reader_bury(struct task_reader *r)
+{
+	child_forker_bury(r->deps.forker, NAME, &r->pid, r->is_stopped ? HELPER_END_STOPPED : 0);
+	task_reader_close(r);
+}
+
+bool task_reader_was_stopped(const struct task_reader *r)
+{
+	return r->is_stopped;
 }
 
 /* What the socket says when the other end was closed. */
@@ -182,43 +196,44 @@ int task_reader_begin(struct task_reader *r, const struct reader_scope *scope)
 }
 
 /*
- * Looks at the state letter of /proc/PID/stat; the comm before it may hold anything. S counts, too:
- * FUSE waits interruptibly until a signal comes.
+ * How often in a row a reader that gives no rows was seen asleep, or stopped. S counts as sleep,
+ * too: FUSE waits interruptibly until a signal comes.
  */
-static bool is_asleep(pid_t pid)
-{
-	char path[64], *text, state = '?';
-	const char *p;
+struct idleness {
+	int asleep, stopped;
+	uint64_t visits;		/* by the last look */
+};
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (io_read_file(path, &text, 4096) < 0)
-		return false;
-	p = strrchr(text, ')');
-	if (p && p[1] == ' ')
-		state = p[2];
-	free(text);
-	return state == 'D' || state == 'S';
+static void look_at(const struct task_reader *r, struct idleness *i)
+{
+	const volatile uint64_t *visits = &r->deps.place->visits;
+	char state = *visits == i->visits ? task_state(r->pid, r->pid) : '?';
+
+	i->asleep = state == 'D' || state == 'S' ? i->asleep + 1 : 0;
+	i->stopped = state == 'T' || state == 't' ? i->stopped + 1 : 0;
+	i->visits = *visits;
 }
 
 /*
  * Waits for a message. Looks are counted and not time, because this process may have been stopped
- * itself. A reader that is stopped, or waits for a processor, does not hang.
+ * itself. A reader that waits for a processor does not hang. One that is stopped will not go on by
+ * itself, but it can be killed at any moment, so it counts as dead.
  */
 static int wait_for_message(struct task_reader *r)
 {
 	struct pollfd pfd = { .fd = r->sock, .events = POLLIN };
-	const volatile uint64_t *visits = &r->deps.place->visits;
-	uint64_t seen = *visits;
+	struct idleness i = { .visits = r->deps.place->visits };
 
-	for (int looks = 0; poll(&pfd, 1, LOOK_EVERY_MS) <= 0; looks++) {
+	while (poll(&pfd, 1, LOOK_EVERY_MS) <= 0) {
 		bool is_urgent = r->deps.is_urgent && r->deps.is_urgent(r->deps.ctx);
 
-		if (*visits != seen || !is_asleep(r->pid))
-			looks = 0;
-		seen = *visits;
-		r->hangs = is_urgent || looks >= HANGS_AFTER;
+		look_at(r, &i);
+		r->hangs = is_urgent || i.asleep > HANGS_AFTER;
 		if (r->hangs)
 			return is_urgent ? -EINTR : -ETIMEDOUT;
+		r->is_stopped = i.stopped >= STOPPED_AFTER;
+		if (r->is_stopped)
+			return -ECHILD;
 	}
 	return 0;
 }

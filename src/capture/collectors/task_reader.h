@@ -15,7 +15,8 @@
  *	task_reader_close(r)			waits for the child, unless it hangs
  *
  * A reader that was killed (by the kernel, for want of memory) is told apart from one that hangs:
- * -ECHILD. Nothing of it is left in the kernel then, so the next one may take its place.
+ * -ECHILD. Nothing of it is left in the kernel then, so the next one may take its place. The same
+ * holds for one that somebody has stopped for 4 s (SIGSTOP): it is killed.
  *
  * A reader hangs when it sleeps for 0.6 s, gives no rows and has not come to another task
  * meanwhile: then a scan each second is complete nevertheless. A disk that has much to do may take
@@ -37,14 +38,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct child_forker;
 struct task_reader;
 struct scan_place;
 
-struct task_reader_deps {		/* borrowed: place, ctx */
+struct task_reader_deps {		/* borrowed: forker, place, ctx */
 	int prog_fd;
 	const struct scan_place *place;	/* where the BPF program says which task it has come to */
 	bool (*is_urgent)(void *ctx);	/* the user waits for the end; NULL: never */
 	void *ctx;
+	struct child_forker *forker;	/* NULL: this process forks */
 };
 
 struct reader_scope {
@@ -54,6 +57,9 @@ struct reader_scope {
 
 int task_reader_open(const struct task_reader_deps *deps, struct task_reader **rp);
 void task_reader_close(struct task_reader *r);		/* NULL is fine */
+/* Closes one that has died (-ECHILD), and reports what ended it (helper_deaths.h). */
+void task_reader_bury(struct task_reader *r);
+bool task_reader_was_stopped(const struct task_reader *r);	/* that is why it is dead */
 
 /* 0; -ECHILD: the reader has died; or another -errno, which was reported. */
 int task_reader_begin(struct task_reader *r, const struct reader_scope *scope);

@@ -55,6 +55,7 @@ struct task_snapshot {
 static int open_reader(struct task_snapshot *ts)
 {
 	struct task_reader_deps deps = {
+		.forker = ts->opts.forker,
 		.prog_fd = bpf_program__fd(capture_bpf_snapshot(ts->bpf)),
 		.place = capture_bpf_scan_place(ts->bpf),
 		.is_urgent = ts->opts.is_urgent,
@@ -153,10 +154,15 @@ static int replace(struct task_snapshot *ts)
 	const struct scan_place *place = capture_bpf_scan_place(ts->bpf);
 	char text[256];
 
-	if (!ts->stats.killed++)
-		ts->opts.say(ts->opts.ctx, "the process that reads the stacks was killed. Another "
-					   "one goes on, and nothing is lost");
-	end_reader(ts);
+	if (!ts->stats.killed++) {
+		snprintf(text, sizeof(text), "the process that reads the stacks was %s. Another "
+			 "one goes on, and nothing is lost",
+			 task_reader_was_stopped(ts->reader) ? "stopped" : "killed");
+		ts->opts.say(ts->opts.ctx, text);
+	}
+	ts->cpu_ns += task_reader_cpu_ns(ts->reader);
+	task_reader_bury(ts->reader);
+	ts->reader = NULL;
 	if (++ts->nr_killed > MAX_KILLED)
 		return fail_why(-EIO, "walk the tasks: %u readers were killed in one snapshot",
 				ts->nr_killed);

@@ -21,6 +21,7 @@
 #include "src/capture/stacks/wire_decode.h"
 #include "src/model/record.h"
 
+struct child_forker;
 struct task_snapshot;
 struct capture_bpf;
 
@@ -35,6 +36,7 @@ struct task_snapshot_options {
 	bool ask;		/* the knob is set: threads on a CPU are requested */
 	/* Its rows are no part of the scans that are made by others meanwhile; with ask: never. */
 	bool aside;
+	struct child_forker *forker;	/* of its readers; borrowed */
 	/* For the user and the trace: a process hangs the reader, or a memo was wrong. */
 	void (*say)(void *ctx, const char *text);
 	bool (*is_urgent)(void *ctx);	/* the user waits for the end; NULL: never */

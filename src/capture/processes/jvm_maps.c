@@ -61,10 +61,11 @@ static void done(struct worker_job *job, bool cancelled)
 
 /* ---- in the owner's thread ---- */
 
-int jvm_maps_new(const struct binaries *binaries, struct jvm_maps **mp)
+int jvm_maps_new(const struct binaries *binaries, struct helper_deaths *deaths,
+		 struct jvm_maps **mp)
 {
 	struct jvm_maps *m = calloc(1, sizeof(*m));
-	int err = m ? jvm_attach_new(&m->attach) : -ENOMEM;
+	int err = m ? jvm_attach_new(deaths, &m->attach) : -ENOMEM;
 
 	if (err) {
 		jvm_maps_free(m);

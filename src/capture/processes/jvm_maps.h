@@ -26,7 +26,9 @@ struct patience;
 struct process;
 
 /* Forks the process that those who ask are forked by, so before any thread is started. */
-int jvm_maps_new(const struct binaries *binaries, struct jvm_maps **mp);
+struct helper_deaths;			/* helper_deaths.h; borrowed */
+int jvm_maps_new(const struct binaries *binaries, struct helper_deaths *deaths,
+		 struct jvm_maps **mp);
 void jvm_maps_free(struct jvm_maps *m);			/* NULL is fine */
 
 /* These functions do nothing if m is NULL. */

@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+struct child_forker;
 struct patience;
 struct process_runtimes;
 struct processes;
@@ -23,6 +24,7 @@ struct runtime_attacher_deps {
 	struct process_runtimes *runtimes;	/* NULL: nothing is done */
 	const struct processes *processes;
 	void (*begin_thread)(void);	/* gives up the rights of the thread */
+	struct child_forker *forker;	/* of who reads memory */
 };
 
 int runtime_attacher_new(const struct runtime_attacher_deps *deps, struct runtime_attacher **ap);

@@ -30,6 +30,7 @@
 #define LOOK_PATIENCE_NS 100000000ull
 #define LOCKS_PROCESSES 256
 
+struct child_forker;
 struct process;
 struct process_runtimes;
 struct runtime_locks;
@@ -37,6 +38,7 @@ struct runtime_locks;
 struct runtime_locks_deps {
 	struct process_runtimes *runtimes;	/* NULL: none is known */
 	void (*begin_thread)(void);		/* gives up the rights of the thread */
+	struct child_forker *forker;	/* of who reads memory */
 };
 
 struct lock_question {

@@ -90,7 +90,7 @@ int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_name
 	if (!n)
 		return -ENOMEM;
 	n->deps = *deps;
-	n->memory = memory_reader_new();
+	n->memory = memory_reader_new(deps->forker);
 	n->scripts = v8_scripts_new();
 	if (!n->memory || !n->scripts) {
 		runtime_names_free(n);

@@ -33,6 +33,7 @@
 
 #include "src/symbolize/symbolizer.h"
 
+struct child_forker;
 struct binaries;
 struct patience;
 struct process;
@@ -48,6 +49,7 @@ struct runtime_names_deps {
 	struct binaries *binaries;
 	struct process_runtimes *runtimes;
 	void (*begin_thread)(void);	/* gives up the rights of the thread */
+	struct child_forker *forker;	/* of who reads memory */
 	/* Of the process with that serial: see process_runtimes_shorten(). NULL: not wanted. */
 	void (*on_short_way)(void *ctx, uint32_t tgid, uint64_t serial,
 			     const struct runtime_image *image, uint64_t bias,

@@ -91,6 +91,7 @@ static int make_names(struct session *s)
 		.binaries = deps->binaries,
 		.runtimes = deps->runtimes,
 		.begin_thread = deps->begin_thread,
+		.forker = deps->forker,
 		.on_short_way = on_short_way,
 		.ctx = s,
 	};
@@ -98,8 +99,10 @@ static int make_names(struct session *s)
 		.runtimes = deps->runtimes,
 		.processes = process_tracker_processes(deps->tracker),
 		.begin_thread = deps->begin_thread,
+		.forker = deps->forker,
 	};
-	const struct runtime_locks_deps locks = { deps->runtimes, deps->begin_thread };
+	const struct runtime_locks_deps locks = { deps->runtimes, deps->begin_thread,
+						  deps->forker };
 	int err = jit_names_new(&jit, &s->jit);
 
 	if (!err)

@@ -35,6 +35,7 @@
 #include "src/model/record.h"
 #include "src/symbolize/lines_lack.h"
 
+struct child_forker;
 struct session;
 struct binaries;
 struct file_opener;
@@ -62,6 +63,7 @@ struct session_deps {
 	/* Of the processes, NULL: no frames of runtimes are shown; and as in runtime_names.h. */
 	struct process_runtimes *runtimes;
 	void (*begin_thread)(void);
+	struct child_forker *forker;	/* of who reads memory */
 	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
 	/*

@@ -37,6 +37,7 @@
 #include "src/model/process.h"
 #include "unwind/row.h"
 
+struct child_forker;
 struct binaries;
 struct code_windows;
 struct parsers;
@@ -52,6 +53,7 @@ struct code_windows_deps {
 	struct unwind_loader *loader;
 	struct worker_pool *pool;	/* of one thread */
 	struct parsers *parsers;
+	struct child_forker *forker;	/* of who reads memory */
 	/* Takes the mappings that p has now. 0 or -ENOMEM. */
 	void (*look_at)(void *ctx, const struct process *p);
 	/* *rule: the one in force there, in the process looked at; CFA_NONE: there is none. */

@@ -67,6 +67,7 @@ static int open_windows(struct deferred_stacks *l)
 		.loader = l->deps.loader,
 		.pool = l->deps.pool,
 		.parsers = l->deps.parsers,
+		.forker = l->deps.forker,
 		.look_at = deferred_unwind_look_at,
 		.look_up = deferred_unwind_look_up,
 		.ctx = l->unwind,

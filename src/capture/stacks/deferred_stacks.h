@@ -51,6 +51,7 @@
 #include "src/capture/stacks/code_windows.h"
 #include "src/capture/stacks/wire_decode.h"
 
+struct child_forker;
 struct binaries;
 struct binary_store;
 struct deferred_stacks;
@@ -67,6 +68,7 @@ struct deferred_stacks_deps {
 	/* Where generated code is read, in one thread; pool NULL: none is. */
 	struct worker_pool *pool;
 	struct parsers *parsers;
+	struct child_forker *forker;	/* of who reads memory */
 	uint32_t mode, max_frames;	/* as the kernel side unwinds: UNWIND_..., frames */
 	/* Gets each stack, borrowed for the call. 0, or an error that ends the recording. */
 	int (*give)(void *ctx, const struct wire_stack *stack, uint32_t scan);

@@ -13,12 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/base/child_forker.h"
 #include "src/base/clock.h"
+#include "src/base/helper_deaths.h"
 #include "src/base/helper_process.h"
 #include "src/base/task_state.h"
 #include "src/foreign/wait_budget.h"
 #include "src/rights/recording_rights.h"
 
+#define NAME "probee-memory"
 #define ANSWER_NS (200 * NSEC_PER_MSEC)	/* of sleep */
 #define BUSY_NS (2 * NSEC_PER_SEC)	/* in all: the machine is busy */
 #define LOOK_MS 20
@@ -39,6 +42,7 @@ struct answer {
 };
 
 struct memory_reader {
+	struct child_forker *forker;	/* borrowed */
 	struct answer answer;		/* the last one */
 	pid_t child;			/* 0: none runs */
 	int sock;
@@ -60,9 +64,8 @@ static void child_main(void)
 	static struct answer a;
 	struct request q;
 
-	prctl(PR_SET_NAME, "probee-memory");
+	prctl(PR_SET_NAME, NAME);
 	recording_rights_keep(ROLE_MEMORY);
-	helper_forget_memory();
 	while (recv(SOCK, &q, sizeof(q), 0) == sizeof(q) && q.bytes <= sizeof(a.v)) {
 		struct iovec to = { a.v, q.bytes }, from = { (void *)(uintptr_t)q.addr, q.bytes };
 		ssize_t n = process_vm_readv(q.pid, &to, 1, &from, 1, 0);
@@ -74,12 +77,13 @@ static void child_main(void)
 	_exit(0);
 }
 
-struct memory_reader *memory_reader_new(void)
+struct memory_reader *memory_reader_new(struct child_forker *forker)
 {
 	struct memory_reader *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
+	r->forker = forker;
 	r->sock = -1;
 	r->budget = wait_budget_new();
 	if (r->budget)
@@ -122,9 +126,7 @@ static bool start_child(struct memory_reader *r)
 		return true;
 	if (!free_place(r) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv))
 		return false;
-	r->child = helper_fork(&sv[1], 1);
-	if (!r->child)
-		child_main();
+	r->child = child_forker_fork(r->forker, child_main, &sv[1], 1);
 	close(sv[1]);
 	r->sock = sv[0];
 	if (r->child < 0)
@@ -206,6 +208,28 @@ static int ask(struct memory_reader *r, const struct request *q, struct patience
 	return got == (ssize_t)(offsetof(struct answer, v) + a->bytes) ? 0 : -EPIPE;
 }
 
+/* By somebody (SIGSTOP): that says nothing about the memory. */
+static bool is_stopped(pid_t pid)
+{
+	char state = task_state(pid, pid);
+
+	return state == 'T' || state == 't';
+}
+
+/* Lets go of a child that has not answered. -EPIPE: that is not because of what it was asked. */
+static int give_up(struct memory_reader *r, pid_t pid, int err)
+{
+	int ended = err == -ETIMEDOUT && is_stopped(r->child) ? HELPER_END_STOPPED : 0;
+
+	if (ended || err == -EPIPE)
+		child_forker_bury(r->forker, NAME, &r->child, ended);
+	else if (err == -ETIMEDOUT)
+		leave_behind(r, pid);
+	err = ended ? -EPIPE : err;
+	end_child(r, err == -ETIMEDOUT);
+	return err;
+}
+
 static int ask_once_more_if_it_died(struct memory_reader *r, const struct request *q,
 				    struct patience_of_read *p)
 {
@@ -214,11 +238,10 @@ static int ask_once_more_if_it_died(struct memory_reader *r, const struct reques
 	for (int try = 0; err == -EPIPE && try < 2; try++) {
 		if (!start_child(r))
 			return -EBUSY;
+		p->slept_ns = 0;
 		err = ask(r, q, p);
-		if (err == -ETIMEDOUT)
-			leave_behind(r, q->pid);
 		if (err)
-			end_child(r, err == -ETIMEDOUT);
+			err = give_up(r, q->pid, err);
 	}
 	return err;
 }
