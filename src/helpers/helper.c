@@ -16,6 +16,7 @@
 #include "src/helpers/keeper_process.h"
 
 #define STUCK_NS (1500 * NSEC_PER_MSEC)
+#define MOST_BETWEEN_NS (100 * NSEC_PER_MSEC)	/* two looks: helper_message.c */
 #define KEEPER_WAIT_NS (1500 * NSEC_PER_MSEC)	/* nothing it does takes long */
 /* By the clock, with or without a CPU. */
 #define MOST_NS(ns) (4 * (ns) + 2 * NSEC_PER_SEC)
@@ -41,39 +42,43 @@ struct helper {
 
 /*
  * What a process that is asked has done so far. Time in which it wanted a CPU and got none is not
- * its own.
+ * its own. Nor is most of the time since a look that was long ago: this process itself got no CPU
+ * then, or was stopped.
  */
 struct look {
 	pid_t pid;			/* 0: unknown, so that all time counts */
 	bool may_sleep;
 	uint64_t limit_ns;		/* that it may take; 0: unlimited */
 	uint64_t looked_ns, spent_ns;	/* the last time, and what it had taken by then */
-	uint64_t cpu_ns, since_ns;	/* its CPU time, which is the same since then */
+	uint64_t cpu_ns, idle_ns;	/* its CPU time, and the sleep since that was less */
 };
 
-/* false: it does not want a CPU. */
-static bool look_at(struct look *l)
+/* How much CPU time it has taken since the last look. */
+static uint64_t take_cpu(struct look *l)
 {
-	uint64_t now = now_ns(), cpu = helper_cpu_ns(l->pid), passed = now - l->looked_ns;
-	uint64_t ran = cpu > l->cpu_ns ? cpu - l->cpu_ns : 0;
-	bool wants = task_wants_cpu(l->pid, l->pid);
+	uint64_t cpu = helper_cpu_ns(l->pid), ran = cpu > l->cpu_ns ? cpu - l->cpu_ns : 0;
 
+	l->cpu_ns += ran;
+	l->spent_ns += ran;
 	if (ran)
-		l->since_ns = now;
-	l->spent_ns += wants && ran < passed ? ran : passed;
-	l->cpu_ns = cpu > l->cpu_ns ? cpu : l->cpu_ns;
-	l->looked_ns = now;
-	return wants;
+		l->idle_ns = 0;
+	return ran;
 }
 
 static bool is_stuck(void *ctx)
 {
 	struct look *l = ctx;
-	bool wants = look_at(l);
+	uint64_t now = now_ns(), passed = now - l->looked_ns, ran = take_cpu(l);
+	uint64_t slept = passed > MOST_BETWEEN_NS ? MOST_BETWEEN_NS : passed;
 
+	l->looked_ns = now;
+	if (!task_wants_cpu(l->pid, l->pid) && slept > ran) {
+		l->spent_ns += slept - ran;
+		l->idle_ns += slept - ran;
+	}
 	if (l->limit_ns && l->spent_ns >= l->limit_ns)
 		return true;
-	return !l->may_sleep && !wants && l->looked_ns - l->since_ns >= STUCK_NS;
+	return !l->may_sleep && l->idle_ns >= STUCK_NS;
 }
 
 /* Has w judge pid by what it does, and no later than until_ns by the clock. */
@@ -82,7 +87,7 @@ static void watch(struct helper_wait *w, struct look *l, pid_t pid, uint64_t lim
 	uint64_t now = now_ns();
 
 	*l = (struct look){ .pid = pid, .limit_ns = limit_ns, .may_sleep = l->may_sleep,
-			    .looked_ns = now, .since_ns = now, .cpu_ns = helper_cpu_ns(pid) };
+			    .looked_ns = now, .cpu_ns = helper_cpu_ns(pid) };
 	w->is_stuck = is_stuck;
 	w->ctx = l;
 	if (limit_ns)
@@ -346,7 +351,7 @@ static int ask(struct helper *h, const struct helper_message *request, size_t ma
 	if (!err)
 		err = kind->gives_fds ? helper_receive(h->sock, answer, max, &watched)
 				      : helper_receive_bytes(h->sock, answer, max, &watched);
-	look_at(&look);
+	take_cpu(&look);
 	if (wait->spent_ns)
 		*wait->spent_ns = look.spent_ns;
 	return err;
