@@ -334,6 +334,7 @@ CAPTURE_SRCS := \
 	src/elf_unwind/elf_code_rows.c \
 	src/elf_unwind/elf_cfi.c \
 	src/elf_unwind/elf_unwind_part.c \
+	src/elf_unwind/coroutine_starts.c \
 	src/elf_unwind/elf_unwind_table.c \
 	src/parse/parse_answers.c \
 	src/parse/parse_service.c \

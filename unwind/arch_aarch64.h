@@ -52,6 +52,7 @@ static const volatile uint8_t arch_dwarf_to_signal[32] = {
  * On arm64 code is not read: the caller of a leaf is in the link register, and only unwind
  * information tells whether it still is there.
  */
+#define ARCH_KNOWS_CALLS 0
 enum arch_call { ARCH_CALL_NONE, ARCH_CALL_INDIRECT, ARCH_CALL_DIRECT };
 #define ARCH_FRAME_UNKNOWN (-1)
 #define ARCH_FRAME_BY_FP (-2)

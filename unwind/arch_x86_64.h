@@ -50,6 +50,7 @@ static const volatile uint8_t arch_dwarf_to_signal[16] = {
  * Code is read as 64-bit words, whose lowest octet is the first. The functions below know the few
  * instructions that compilers put around calls and at both ends of a function (Intel SDM volume 2).
  */
+#define ARCH_KNOWS_CALLS 1
 enum arch_call { ARCH_CALL_NONE, ARCH_CALL_INDIRECT, ARCH_CALL_DIRECT };
 
 /*

@@ -48,6 +48,24 @@ UNWIND_INLINE int unwind_call_before(void *env, struct unwinder *w, uint64_t ra,
 						 : (int)arch_call_before(w->code[1], ra, target);
 }
 
+/*
+ * Whether the return address at which w is was not put there by a call, in code of a file that has
+ * no unwind information (code: UNWIND_NO_FDE; or its rule is guessed). Whoever makes the first
+ * frame of a coroutine writes such an address, and nothing of that coroutine is beyond it
+ * (make_fcontext() of Boost.Context). It counts only behind frames whose callers are known: a guess
+ * may have led anywhere.
+ */
+UNWIND_INLINE int unwind_was_planted(void *env, struct unwinder *w, int code)
+{
+	uint64_t target;
+
+	if (!ARCH_KNOWS_CALLS || w->exact || w->saw_guess || w->generated ||
+	    (!code && !(w->rule.ra & RULE_GUESSED)) || (code && code != UNWIND_NO_FDE))
+		return 0;
+	return !unwind_read_code(env, w, w->pc - 16) &&
+	       arch_call_before(w->code[1], w->pc, &target) == ARCH_CALL_NONE;
+}
+
 /* enum unwind_callee: whether the code at w->pc, if it has no frame, returns to ra. */
 UNWIND_INLINE int unwind_callee(void *env, struct unwinder *w, uint64_t ra, uint64_t *entry)
 {

@@ -530,6 +530,8 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 	if (code && code != UNWIND_JIT && code != UNWIND_NO_FDE &&
 	    (code != UNWIND_NO_TABLE || !w->generated))
 		return unwind_without_table(w, code);
+	if (w->mode & UNWIND_BY_TABLES && unwind_was_planted(env, w, code))
+		return UNWIND_END(w, UNWIND_ROOT_GUESS);
 	kind = CFA_NONE;
 	if (!code) {
 		kind = w->exact && r->ra & RULE_ENTERED ? CFA_SP : r->cfa;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "src/elf_unwind/coroutine_starts.h"
 #include "src/elf_unwind/elf_cfi.h"
 #include "src/elf_unwind/elf_code_rows.h"
 #include "src/elf/go_image.h"
@@ -110,6 +111,8 @@ int unwind_table_from_image(struct elf_image *img, struct unwind_table **tp)
 		err = fill_from_code(&rows, err, img);
 	if (!err)
 		err = cfi_add_entered(img, &rows);
+	if (!err)
+		err = coroutine_starts_mark(img, &rows);
 	if (!err)
 		err = unwind_table_build(&rows, img->vaddr_lo, img->vaddr_hi, tp);
 	cfi_rows_release(&rows);

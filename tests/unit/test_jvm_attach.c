@@ -38,7 +38,7 @@ static int setup(void **state)
 
 	*state = w;
 	assert_int_equal(pipe2(w->ready, O_CLOEXEC), 0);
-	return jvm_attach_new(&w->attach);
+	return jvm_attach_new(NULL, &w->attach);
 }
 
 static void remove_names(pid_t pid)

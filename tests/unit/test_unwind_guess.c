@@ -71,8 +71,8 @@ static void test_chain_that_ends_with_zero(void **state)
 	outer_rows(w);
 	start(w, at(0x5010), STACK, STACK + 0x40);
 	poke(w, STACK + 0x40, 0);
-	poke(w, STACK + 0x48, at(0x5020));
-	expect(w, UNWIND_ROOT_GUESS, at(0x5010), at(0x5020) | GUESS);
+	poke(w, STACK + 0x48, at(0x2820));
+	expect(w, UNWIND_ROOT_GUESS, at(0x5010), at(0x2820) | GUESS);
 	poke(w, STACK + 0x48, BARE + 0x20);
 	expect(w, UNWIND_ROOT_GUESS, at(0x5010), (BARE + 0x20) | GUESS);
 	/* Return address 0, as some threads begin. */
@@ -145,6 +145,44 @@ static void test_table_not_there_yet(void **state)
 }
 
 /* Rules that come from reading code lead to guessed frames; the frames behind those are as good as their rules. */
+#if ARCH_KNOWS_CALLS
+/*
+ * The first frame of a coroutine: nobody has called what its return address leads to, in code
+ * without call frame information. Whatever is above it on the stack is not asked.
+ */
+static void test_planted_return_address(void **state)
+{
+	struct world *w = *state;
+
+	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16, .ra = RULE_GUESSED });
+	row(w, 0x2800, (struct unwind_rule){ .cfa = CFA_NONE });
+	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
+	row(w, 0x4000, (struct unwind_rule){ .cfa = CFA_ROOT });
+	w->has_code = true;
+	start(w, at(0x3010), STACK, 0);
+	poke(w, STACK + 8, at(0x2020));
+	expect(w, UNWIND_ROOT_GUESS, at(0x3010), at(0x2020) | RA);
+	poke(w, STACK + 24, at(0x4010));
+	expect(w, UNWIND_ROOT_GUESS, at(0x3010), at(0x2020) | RA);
+	poke(w, STACK + 8, at(0x2820));
+	expect(w, UNWIND_ROOT_GUESS, at(0x3010), at(0x2820) | RA);
+	/* One that a call has put there is no end. */
+	poke(w, STACK + 8, at(0x2040));
+	code(w, at(0x2040) - 5, 0xe8, 0, 0, 0, 0);
+	expect(w, UNWIND_ROOT, at(0x3010), at(0x2040) | RA, at(0x4010) | GUESS);
+	/* Nor is where the thread is itself, nor one behind a guess, nor one in code not known. */
+	start(w, at(0x2020), STACK, 0);
+	poke(w, STACK + 8, at(0x4010));
+	expect(w, UNWIND_ROOT, at(0x2020), at(0x4010) | GUESS);
+	poke(w, STACK + 8, at(0x2030));
+	expect(w, UNWIND_ROOT, at(0x2020), at(0x2030) | GUESS, at(0x4010) | GUESS);
+	w->has_code = false;
+	start(w, at(0x3010), STACK, 0);
+	poke(w, STACK + 8, at(0x2020));
+	expect(w, UNWIND_ROOT, at(0x3010), at(0x2020) | RA, at(0x4010) | GUESS);
+}
+#endif
+
 static void test_guessed_rule(void **state)
 {
 	struct world *w = *state;
@@ -175,6 +213,9 @@ int main(void)
 		T(test_gap_by_frame_pointer),	   T(test_guess_must_be_believable),
 		T(test_chain_that_ends_with_zero), T(test_frame_pointer_mode),
 		T(test_code_without_table),	   T(test_table_not_there_yet),
+#if ARCH_KNOWS_CALLS
+		T(test_planted_return_address),
+#endif
 		T(test_guessed_rule),
 	};
 

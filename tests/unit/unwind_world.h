@@ -6,7 +6,7 @@
  *
  *	row(w, vaddr, rule) ...		the table, by ascending address
  *	poke(w, addr, value) ...	the stack
- *	code(w, addr, octets...)	machine code in BARE or JIT; all nop at first, unknown unless has_code
+ *	code(w, addr, octets...)	machine code in BARE, JIT or at VADDR_CODE; all nop at first, unknown unless has_code
  *	start(w, pc, sp, fp)		registers; others are w->regs[]
  *	expect(w, UNWIND_ROOT, frames...)	walks and compares
  *
@@ -25,6 +25,7 @@
 
 #define VADDR 0x1000ull
 #define VADDR_END 0x41000ull
+#define VADDR_CODE 0x2000ull
 #define TEXT 0x5500000000ull
 #define JIT 0x6600000000ull
 #define BARE 0x6700000000ull
@@ -45,6 +46,7 @@ struct world {
 	uint64_t hole;			/* page that cannot be read */
 	int hole_code;
 	uint8_t bare[4096], jit[4096];
+	uint8_t text[4096];		/* at VADDR_CODE */
 	bool has_code;
 	uint64_t regs[ARCH_NR_REGS], thread_pointer;
 	uint32_t mode, max_frames;
@@ -102,8 +104,12 @@ static inline void poke(struct world *w, uint64_t addr, uint64_t value)
 
 static inline uint8_t *code_at(struct world *w, uint64_t addr, size_t nr)
 {
-	uint8_t *base = addr - JIT < OTHER_BYTES ? w->jit : w->bare;
-	uint64_t offset = addr - (base == w->jit ? JIT : BARE);
+	uint64_t text = TEXT + VADDR_CODE - VADDR, offset;
+	uint8_t *base = addr - JIT < OTHER_BYTES ? w->jit
+			: addr - text < 4096	 ? w->text
+						 : w->bare;
+
+	offset = addr - (base == w->jit ? JIT : base == w->text ? text : BARE);
 
 	return offset < sizeof(w->jit) && nr <= sizeof(w->jit) - offset ? base + offset : NULL;
 }
