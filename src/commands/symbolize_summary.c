@@ -24,7 +24,8 @@ static const struct {
 			   "--debuginfod" },
 	[LATE_OTHER_FILE] = { "the file found is another version",
 			      "--binary-dir with the one that was recorded" },
-	[LATE_NO_BUILD_ID] = { "it has no build-id, and the file found has another time",
+	[LATE_NO_BUILD_ID] = { "the trace has no build-id of it, and the file found has changed "
+			       "since",
 			       "--trust-paths, if it is the same" },
 	[LATE_STRIPPED] = { "the file found does not name them",
 			    "its debug package, or --debuginfod" },

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "src/base/clock.h"
@@ -34,6 +35,19 @@ static bool build_ids_are_equal(const struct late_binary *b, const struct elf_id
 	       !memcmp(id->build_id, b->build_id, b->build_id_len);
 }
 
+/*
+ * Whether st is a file that nobody could look at while recording, on a busy machine for example:
+ * the mapping said its numbers, and nothing of it has changed since the recording began.
+ */
+static bool is_unchanged(const struct late_binary *b, const struct stat *st)
+{
+	uint64_t dev = (uint64_t)major(st->st_dev) << 20 | minor(st->st_dev);
+	int64_t changed_ns = st->st_ctim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_ctim.tv_nsec;
+
+	return !b->size_bytes && !b->mtime_ns && b->ino && b->ino == st->st_ino &&
+	       b->dev == dev && changed_ns < b->began_ns;
+}
+
 static enum late_cause judge(const struct search *s, const struct elf_identity *id,
 			     const struct stat *st)
 {
@@ -44,7 +58,8 @@ static enum late_cause judge(const struct search *s, const struct elf_identity *
 		return build_ids_are_equal(b, id) ? LATE_OK : LATE_OTHER_FILE;
 	if (b->size_bytes && !same_size)
 		return LATE_OTHER_FILE;
-	if (s->files->trust_paths || (same_size && b->mtime_ns == mtime_of(st)))
+	if (s->files->trust_paths || is_unchanged(b, st) ||
+	    (same_size && b->mtime_ns == mtime_of(st)))
 		return LATE_OK;
 	return LATE_NO_BUILD_ID;
 }

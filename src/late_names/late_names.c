@@ -63,6 +63,7 @@ static bool same_binary(const void *ctx, uint32_t id)
 	const struct late_binary *a = &k->n->binaries[id], *b = k->b;
 
 	return a->kind == b->kind && a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
+	       a->dev == b->dev && a->ino == b->ino &&
 	       a->build_id_len == b->build_id_len && a->has_segments == b->has_segments &&
 	       !memcmp(a->build_id, b->build_id, b->build_id_len) && !strcmp(a->path, b->path);
 }
@@ -75,8 +76,12 @@ static int find_binary(struct late_names *n, const struct late_binary *b, uint32
 	struct late_binary *place;
 
 	*index = ix_find(&n->by_identity, hash, same_binary, &k);
-	if (*index != IX_NONE)
+	if (*index != IX_NONE) {
+		place = &n->binaries[*index];
+		if (b->began_ns < place->began_ns)
+			place->began_ns = b->began_ns;
 		return 0;
+	}
 	place = array_push(&n->binaries, &n->nr_binaries, &n->cap_binaries);
 	if (!place)
 		return -ENOMEM;
@@ -91,6 +96,7 @@ static int keep_binary(struct late_names *n, struct late_segment *s, const struc
 	struct late_binary b = {
 		.kind = r->kind, .build_id_len = r->build_id_len, .size_bytes = r->size_bytes,
 		.mtime_ns = r->mtime_ns, .has_segments = r->nr_segments,
+		.dev = r->dev, .ino = r->ino, .began_ns = s->began_ns,
 	};
 
 	/* An id that the store refused, for one that is far out of order, has no frames there. */
@@ -141,6 +147,8 @@ int late_names_record(struct late_names *n, uint32_t segment, const struct recor
 		return -ENOMEM;
 	if (rec->tag == REC_META)
 		keep_meta(s, &rec->meta);
+	if (rec->tag == REC_CLOCK && !s->began_ns)
+		s->began_ns = (int64_t)rec->clock.real_ns;
 	if (rec->tag == REC_STRING || rec->tag == REC_BINARY || rec->tag == REC_FRAME ||
 	    rec->tag == REC_FUNC || rec->tag == REC_SYMBOL || rec->tag == REC_PLACE)
 		err = definition_store_record(s->tables, rec);

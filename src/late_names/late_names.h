@@ -53,7 +53,9 @@ struct late_binary {
 	char *path;			/* as the process saw it; owned */
 	uint8_t build_id[64], build_id_len;
 	uint64_t size_bytes;
-	int64_t mtime_ns;
+	int64_t mtime_ns;		/* with a size of 0: nobody could look at the file */
+	uint64_t dev, ino;
+	int64_t began_ns;		/* the recording, CLOCK_REALTIME; 0: unknown */
 	bool has_segments;		/* else its frames have file offsets for addresses */
 	uint32_t first;			/* question, plus 1; 0: none */
 	uint64_t nr_nameless;		/* frames that had no name */
@@ -84,6 +86,7 @@ struct late_segment {
 	size_t cap_binaries;
 	uint32_t *questions;		/* by frame: index plus 1; 0: none */
 	size_t cap_questions;
+	int64_t began_ns;		/* CLOCK_REALTIME; 0: unknown */
 	char boot_id[64];
 	char release[128];		/* of the kernel; "": unknown, or too long */
 	uint64_t nr_named;		/* frames that had no name and have one now */

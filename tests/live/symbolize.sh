@@ -96,4 +96,23 @@ check "functions of the running kernel" not grep -q '\[vmlinux+' kernel.folded
 nobody "$PROBEE" symbolize kernel.pbz -o out/kallsyms.pbz --kallsyms kallsyms 2>err
 check "the same from a copy of its symbols" cmp <(grep -o ';[^;]*_\[k\]' kernel.folded | sort) \
 	<("$PROBEE" report out/kallsyms.pbz --collapse | grep -o ';[^;]*_\[k\]' | sort)
+
+# A file that nobody could look at while recording is known by its inode, as long as it has not changed since.
+mkdir -m 700 private
+cp "$WORKLOADS/chain30" "$PROBEE" private
+start "$T/private/chain30" spin
+install -m 755 "$PROBEE" probee
+two=-all,+bpf,+perfmon
+if setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups --inh-caps=$two --ambient-caps=$two \
+	./probee sample -p "$PID" -F 199 -d 1 -o out/unseen.pbz 2>err; then
+	add out/unseen.pbz -o seen.pbz --binary-dir /
+	check "a file that could not be read while recording" grep -q ';f30' <(folded seen.pbz)
+	touch "$T/private/chain30"
+	add out/unseen.pbz -o changed.pbz --binary-dir /
+	check "not once it has changed" not grep -q ';f30' <(folded changed.pbz)
+	check "which is said" grep -q 'the file found has changed since' err
+else
+	skip_part "users with cap_bpf and cap_perfmon may not record here"
+fi
+finish "$PID"
 done_testing
