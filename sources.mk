@@ -26,6 +26,7 @@ REPORT_SRCS := \
 	src/base/sudo_user.c \
 	src/base/task_state.c \
 	src/base/timed_reader.c \
+	src/base/visible.c \
 	src/base/worker.c \
 	src/rights/call_filter.c \
 	src/rights/capabilities.c \

@@ -24,6 +24,7 @@
 #define MIN_PERCENT 0.5		/* of the whole, for what does not differ */
 #define DEFAULT_TOP 15
 #define MAX_INDENT 48
+#define MAX_NUMBER 22
 #define NUMBER_COLUMNS 56	/* of the numbers before a name */
 
 struct text {
@@ -100,6 +101,16 @@ static void put_head(struct text *t)
 
 /* ---- Rows ---- */
 
+/* At the right of its column. The name of a unit is foreign and may be long: its middle is cut. */
+static void put_number(struct text *t, const char *text, size_t width)
+{
+	size_t len = strlen(text), used = columns_of(text, len);
+
+	fprintf(t->out, "%*s", used < width ? (int)(width - used) : 0, "");
+	columns_put_cut(t->out, text, len, MAX_NUMBER);
+	putc(' ', t->out);
+}
+
 /* What does not differ by more than chance has its change in parentheses. */
 static void put_numbers(struct text *t, const struct delta *d)
 {
@@ -108,11 +119,12 @@ static void put_numbers(struct text *t, const struct delta *d)
 
 	delta_change_text(t->p, d, change);
 	snprintf(shown, sizeof(shown), differs(d) ? "%s" : "(%s)", change);
-	fprintf(t->out, "%10.20s %10.20s %11.22s %9.20s %10.20s  ",
-		delta_weight_text(t->p, d->before, before),
-		delta_weight_text(t->p, d->after, after), shown,
-		d->verdict == DELTA_FEW ? "" : delta_weight_text(t->p, d->error, error),
-		differs(d) ? delta_relative_text(d, relative) : "");
+	put_number(t, delta_weight_text(t->p, d->before, before), 10);
+	put_number(t, delta_weight_text(t->p, d->after, after), 10);
+	put_number(t, shown, 11);
+	put_number(t, d->verdict == DELTA_FEW ? "" : delta_weight_text(t->p, d->error, error), 9);
+	put_number(t, differs(d) ? delta_relative_text(d, relative) : "", 10);
+	putc(' ', t->out);
 }
 
 static void put_columns(struct text *t, const char *what, size_t nr, size_t of)

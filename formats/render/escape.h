@@ -4,9 +4,7 @@
  * Each function writes the len bytes of s to out in the form that its format can carry; nothing is
  * dropped. The caller asks once, at the end, with ferror(out) whether a write failed.
  *
- * "Unsafe" below means characters that no reader may ever see raw: control characters (C0, DEL,
- * C1), bytes that are no UTF-8, zero-width and bidirectional controls, line and paragraph
- * separators, noncharacters.
+ * "Unsafe" below means characters that no reader may ever see raw; src/base/visible.h says which.
  */
 #pragma once
 

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "src/base/clock.h"
+#include "src/base/visible.h"
 
 struct agent_state *agent_state_new(void)
 {
@@ -135,6 +136,7 @@ void agent_state_metrics(const struct agent_state *st, FILE *out)
 static void put_target(const struct agent_state *st, const struct target_state *t, FILE *out)
 {
 	uint64_t retry = atomic_load(&t->retry_ns), now = now_ns();
+	char error[sizeof(t->error)];
 
 	fprintf(out, "target %s: %" PRIu64 " sent, %" PRIu64 " refused, %" PRIu64
 		" missed, %" PRIu64 " bad, %" PRIu64 " wait; %" PRIu64
@@ -145,9 +147,11 @@ static void put_target(const struct agent_state *st, const struct target_state *
 		target_count(t, TARGET_BODIES), (double)target_count(t, TARGET_BYTES) / 1e6,
 		target_count(t, TARGET_MAYBE_TWICE), target_count(t, TARGET_MAYBE_LOST),
 		target_count(t, TARGET_FAILURES));
-	if (retry > now)
-		fprintf(out, "; tries again in %.0f s: %.*s", (double)(retry - now) / 1e9,
-			(int)sizeof(t->error) - 1, t->error);
+	if (retry > now) {
+		snprintf(error, sizeof(error), "%.*s", (int)sizeof(t->error) - 1, t->error);
+		fprintf(out, "; tries again in %.0f s: ", (double)(retry - now) / 1e9);
+		visible_put(out, error);
+	}
 	putc('\n', out);
 }
 

@@ -16,6 +16,7 @@
 #include "src/agent/supervisor_parts.h"
 #include "src/base/fail.h"
 #include "src/base/io.h"
+#include "src/base/visible.h"
 #include "src/serve/listen_address.h"
 
 #define STATUS_FRESH_S 60
@@ -100,7 +101,7 @@ int agent_status(const char *path)
 		return fail_why(-ENOENT, "%s cannot be read: no agent has run here, or you may not "
 				"read it", file);
 	age = (int64_t)time(NULL) - (int64_t)st.st_mtime;
-	fputs(text, stdout);
+	visible_put_lines(stdout, text, strlen(text));
 	free(text);
 	if (age <= STATUS_FRESH_S)
 		return 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/base/process_limits.h"
+#include "src/base/visible.h"
 
 /* The one process-wide setting: how much the user wants to read. Set before any thread starts. */
 static int verbosity;
@@ -26,37 +27,21 @@ void fail_set_verbosity(int level)
 }
 
 #define STATUS_AWAY "\r\033[K"
+#define ROOM_BEHIND 600			/* bytes of a line for what stands behind its text */
 
 void note_status(const char *text)
 {
-	char line[512];
-	int n;
+	char line[512] = STATUS_AWAY;
+	size_t n = strlen(line);
 
 	if (!text && !atomic_exchange(&has_status, false))
 		return;
-	n = snprintf(line, sizeof(line), STATUS_AWAY "%s", text ? text : "");
-	if (n >= (int)sizeof(line))
-		n = sizeof(line) - 1;
-	if (text)
+	if (text) {
+		n += visible_copy(line + n, sizeof(line) - n, text, strlen(text));
 		atomic_store(&has_status, true);
-	if (write(STDERR_FILENO, line, (size_t)n) < 0)
-		return;	/* nowhere left to complain to */
-}
-
-/* Copies src into dst, at most room bytes, with control characters made visible. */
-static size_t put_visible(char *dst, size_t room, const char *src)
-{
-	size_t n = 0;
-
-	for (; *src && n + 5 < room; src++) {
-		unsigned char c = (unsigned char)*src;
-
-		if (c < 0x20 || c == 0x7f)
-			n += (size_t)snprintf(dst + n, room - n, "\\x%02x", c);
-		else
-			dst[n++] = *src;
 	}
-	return n;
+	if (write(STDERR_FILENO, line, n) < 0)
+		return;	/* nowhere left to complain to */
 }
 
 static void say(const char *why, const char *hint, const char *fmt, va_list ap)
@@ -67,12 +52,12 @@ static void say(const char *why, const char *hint, const char *fmt, va_list ap)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	n = (size_t)snprintf(line, sizeof(line), "%sprobee: ",
 			     atomic_exchange(&has_status, false) ? STATUS_AWAY : "");
-	n += put_visible(line + n, sizeof(line) - n - 600, text);
+	n += visible_copy(line + n, sizeof(line) - n - ROOM_BEHIND, text, strlen(text));
 	if (why)
 		n += (size_t)snprintf(line + n, sizeof(line) - n, ": %s", why);
 	if (hint) {
 		n += (size_t)snprintf(line + n, sizeof(line) - n, ". Try: ");
-		n += put_visible(line + n, sizeof(line) - n, hint);
+		n += visible_copy(line + n, sizeof(line) - n - 1, hint, strlen(hint));
 	}
 	line[n++] = '\n';
 	if (write(STDERR_FILENO, line, n) < 0)

@@ -8,8 +8,8 @@
  *
  *	probee: WHAT: WHY. Try: REMEDY
  *
- * Control characters in the text (file and process names are foreign) are printed as \xNN. Every
- * call is one write(2), so lines of several threads do not mix.
+ * What a terminal would act upon in the text (file and process names are foreign) is printed as
+ * \xNN (visible.h). Every call is one write(2), so lines of several threads do not mix.
  */
 #pragma once
 

@@ -2,7 +2,6 @@
 /* probee doctor: checks what this kernel and these rights allow, a line each; needs no rights. */
 #include "src/commands/command.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/base/terminal.h"
+#include "src/base/visible.h"
 #include "src/commands/doctor.h"
 #include "src/rights/capabilities.h"
 #include "src/rights/recording_rights.h"
@@ -75,14 +75,6 @@ void remedy(struct finding *f, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Replaces control characters: file names are foreign, and a terminal must not obey them. */
-static void make_visible(char *s)
-{
-	for (; *s; s++)
-		if (iscntrl((unsigned char)*s))
-			*s = '?';
-}
-
 /* Prints a finding at once, because some checks take a while. */
 static void print_finding(const struct check *c, const struct finding *f)
 {
@@ -90,12 +82,13 @@ static void print_finding(const struct check *c, const struct finding *f)
 		[FOUND_OK] = "ok", [FOUND_WARN] = "warn", [FOUND_NO] = "no",
 	};
 	unsigned columns = terminal_of(STDOUT_FILENO).columns;
-	char line[sizeof(f->detail) + sizeof(f->remedy) + 64];
+	char line[sizeof(f->detail) + sizeof(f->remedy) + 64], shown[2 * sizeof(line)];
+	size_t len;
 
 	snprintf(line, sizeof(line), "%-4s  %s: %s%s%s", words[f->verdict], c->what, f->detail,
 		 f->remedy[0] ? ". Try: " : "", f->remedy);
-	make_visible(line);
-	columns_wrap(stdout, line, strlen(line), columns ? columns : COLUMNS_ANY);
+	len = visible_copy(shown, sizeof(shown), line, strlen(line));
+	columns_wrap(stdout, shown, len, columns ? columns : COLUMNS_ANY);
 	putchar('\n');
 	fflush(stdout);
 }

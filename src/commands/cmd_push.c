@@ -15,6 +15,7 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/base/plural.h"
+#include "src/base/visible.h"
 #include "src/base/stop_signals.h"
 #include "src/commands/command.h"
 #include "src/push/push.h"
@@ -122,15 +123,23 @@ static int show_body(void *pushing, const struct push_body *b)
 	return is_stopped(p) ? -ECANCELED : 0;
 }
 
+static void print_fact(const char *what, const char *text)
+{
+	fputs(what, stdout);
+	visible_put(stdout, text);
+}
+
 static void print_head(const struct pushing *p)
 {
 	const struct push_options *o = &p->args->push;
+	const char *url = push_target_url(p->target);
 
-	printf("%s, to %s\n", push_target_layout(p->target),
-	       *push_target_url(p->target) ? push_target_url(p->target) : "no receiver yet");
-	printf("service: %s\n", o->service ? o->service : "of each process");
+	print_fact("", push_target_layout(p->target));
+	print_fact(", to ", *url ? url : "no receiver yet");
+	print_fact("\nservice: ", o->service ? o->service : "of each process");
 	for (size_t i = 0; i < o->labels.nr; i++)
-		printf("label: %s\n", o->labels.v[i]);
+		print_fact("\nlabel: ", o->labels.v[i]);
+	putchar('\n');
 }
 
 static int show_all(struct pushing *p)

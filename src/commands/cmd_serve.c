@@ -8,6 +8,7 @@
 
 #include "formats/trace/trace_output.h"
 #include "src/base/fail.h"
+#include "src/base/visible.h"
 #include "src/commands/command.h"
 #include "src/commands/live_command.h"
 #include "src/commands/serve_options.h"
@@ -19,7 +20,8 @@
 static void say_url(const char *url)
 {
 	note("open this address in a browser; Ctrl-C ends it");
-	printf("%s\n", url);
+	visible_put(stdout, url);
+	putchar('\n');
 	fflush(stdout);
 }
 

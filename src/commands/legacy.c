@@ -35,6 +35,7 @@
 
 #include "src/base/fail.h"
 #include "src/base/opt.h"
+#include "src/base/visible.h"
 #include "src/commands/command.h"
 #include "src/commands/legacy.h"
 #include "src/recording/target_command.h"
@@ -284,8 +285,13 @@ static int complete_sample(struct legacy *l, int argc, char **argv, int command)
 static void show(const struct words *w)
 {
 	printf("probee");
-	for (size_t i = 1; i < w->nr; i++)
-		printf(strpbrk(w->v[i], " *?[]'\"$&|;<>()") ? " '%s'" : " %s", w->v[i]);
+	for (size_t i = 1; i < w->nr; i++) {
+		const char *quote = strpbrk(w->v[i], " *?[]'\"$&|;<>()") ? "'" : "";
+
+		printf(" %s", quote);
+		visible_put(stdout, w->v[i]);
+		fputs(quote, stdout);
+	}
 	putchar('\n');
 }
 

@@ -10,18 +10,34 @@
 
 #include "src/base/fail.h"
 #include "src/base/plural.h"
+#include "src/base/visible.h"
 #include "src/probes/kernel_functions.h"
 #include "src/probes/probe_spec.h"
 #include "src/probes/tracefs.h"
 #include "src/probes/uprobe_points.h"
 
+#define SYMBOL_COLUMNS 50
+
+/* A name in its column; names are those of files of anybody. */
+static void show_symbol(const char *symbol)
+{
+	size_t used = strlen(symbol);
+
+	fputs("  ", stdout);
+	visible_put(stdout, symbol);
+	printf("%*s", used < SYMBOL_COLUMNS ? (int)(SYMBOL_COLUMNS - used) : 0, "");
+}
+
 static void show_point(const struct uprobe_point *v, bool is_usdt)
 {
-	printf("  %-50s 0x%08" PRIx64, v->symbol, v->address);
-	if (is_usdt)
-		printf("  (%s)%s\n", v->arguments, v->semaphore ? "  semaphore" : "");
-	else
-		printf("  (%" PRIu64 " bytes)\n", v->size);
+	show_symbol(v->symbol);
+	printf(" 0x%08" PRIx64 "  (", v->address);
+	if (!is_usdt) {
+		printf("%" PRIu64 " bytes)\n", v->size);
+		return;
+	}
+	visible_put(stdout, v->arguments);
+	printf(")%s\n", v->semaphore ? "  semaphore" : "");
 }
 
 static size_t show_files(const struct uprobe_points *p, bool is_usdt)
@@ -35,7 +51,9 @@ static size_t show_files(const struct uprobe_points *p, bool is_usdt)
 		if (v->refused)
 			continue;
 		if (!path || strcmp(path, v->path)) {
-			printf("\n%s:\n", v->path);
+			putchar('\n');
+			visible_put(stdout, v->path);
+			puts(":");
 			nr++;
 		}
 		path = v->path;
@@ -48,9 +66,14 @@ static void show_refused(const struct uprobe_points *p)
 {
 	if (p->nr_refused)
 		printf("\nNot probed:\n");
-	for (size_t i = 0; i < p->nr; i++)
-		if (p->v[i].refused)
-			printf("  %-50s %s: %s\n", p->v[i].symbol, p->v[i].path, p->v[i].refused);
+	for (size_t i = 0; i < p->nr; i++) {
+		if (!p->v[i].refused)
+			continue;
+		show_symbol(p->v[i].symbol);
+		putchar(' ');
+		visible_put(stdout, p->v[i].path);
+		printf(": %s\n", p->v[i].refused);
+	}
 }
 
 static int show_uprobes(const struct probe_spec *s, const struct uprobe_scope *scope)
@@ -82,7 +105,9 @@ static int show_name(void *ctx, const char *name)
 {
 	struct listing *l = ctx;
 
-	printf("%s:%s\n", probe_kind_name(l->spec->kind), name);
+	printf("%s:", probe_kind_name(l->spec->kind));
+	visible_put(stdout, name);
+	putchar('\n');
 	l->nr++;
 	return 0;
 }

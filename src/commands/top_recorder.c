@@ -17,6 +17,7 @@
 #include "formats/trace/trace_layout.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/visible.h"
 #include "src/commands/command.h"
 
 enum {
@@ -218,7 +219,7 @@ void top_recorder_tell(struct top_recorder *r)
 	ssize_t n;
 
 	while ((n = pread(r->messages, buf, sizeof(buf), r->told)) > 0) {
-		fwrite(buf, 1, (size_t)n, stderr);
+		visible_put_lines(stderr, buf, (size_t)n);
 		r->told += n;
 	}
 	fflush(stderr);

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_BYTES 40
+#include "src/base/visible.h"
+
+#define NAME_BYTES 41			/* of a unit or a name, with its NUL */
 
 struct scale {
 	uint64_t size;			/* of one of it, in the smallest unit */
@@ -60,14 +62,15 @@ static const char *scaled_text(const struct scale *scales, uint64_t v, const cha
 {
 	const struct scale *s = fitting(scales, v);
 	uint64_t tenths = s->size >= 10 ? rounded(v, s->size / 10) : 0;
-	char number[WEIGHT_TEXT_MAX];
+	char number[WEIGHT_TEXT_MAX], shown[NAME_BYTES];
 
+	visible_copy(shown, sizeof(shown), unit, strlen(unit));
 	if (v && s->size >= 10 && tenths < 1000)
-		snprintf(buf, WEIGHT_TEXT_MAX, "%u.%u %s%.*s", (unsigned)(tenths / 10),
-			 (unsigned)(tenths % 10), s->name, NAME_BYTES, unit);
+		snprintf(buf, WEIGHT_TEXT_MAX, "%u.%u %s%s", (unsigned)(tenths / 10),
+			 (unsigned)(tenths % 10), s->name, shown);
 	else
-		snprintf(buf, WEIGHT_TEXT_MAX, "%.30s %s%.*s",
-			 count_text(rounded(v, s->size), number), s->name, NAME_BYTES, unit);
+		snprintf(buf, WEIGHT_TEXT_MAX, "%.30s %s%s",
+			 count_text(rounded(v, s->size), number), s->name, shown);
 	return buf;
 }
 
@@ -91,7 +94,7 @@ static int is_plain_count(const char *unit)
 const char *weight_text_of(uint64_t weight, const char *unit, const char *name,
 			   char buf[WEIGHT_TEXT_MAX])
 {
-	char number[WEIGHT_TEXT_MAX];
+	char number[WEIGHT_TEXT_MAX], shown[NAME_BYTES];
 	size_t len;
 
 	if (!strcmp(unit, "ns"))
@@ -103,8 +106,8 @@ const char *weight_text_of(uint64_t weight, const char *unit, const char *name,
 	len = weight == 1 ? singular_len(name) : strlen(name);
 	if (!len)
 		return count_text(weight, buf);
-	snprintf(buf, WEIGHT_TEXT_MAX, "%.30s %.*s", count_text(weight, number),
-		 (int)(len < NAME_BYTES ? len : NAME_BYTES), name);
+	visible_copy(shown, sizeof(shown), name, len);
+	snprintf(buf, WEIGHT_TEXT_MAX, "%.30s %s", count_text(weight, number), shown);
 	return buf;
 }
 

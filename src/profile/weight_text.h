@@ -11,7 +11,7 @@
  *	any other	such as cycles	"1.2 M cycles"
  *
  * At least three digits are shown: "99.9 ms", "100 ms", "1,234 s". Units and names are foreign
- * bytes and come out as they are, cut to a length that fits.
+ * bytes; they come out as a terminal may see them (visible.h), cut to a length that fits.
  */
 #pragma once
 
