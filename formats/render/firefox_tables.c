@@ -264,6 +264,7 @@ int firefox_tables_make(const struct report *rep, const struct thread_tracks *tr
 {
 	struct firefox_tables *t = calloc(1, sizeof(*t));
 	size_t names = intern_count(tracks->profile->names), nodes = tracks->profile->nr_nodes;
+	const struct definition_store *store;
 	int err = -ENOMEM;
 
 	*tp = t;
@@ -279,8 +280,9 @@ int firefox_tables_make(const struct report *rep, const struct thread_tracks *tr
 	t->string_of = calloc(names, sizeof(*t->string_of));
 	if (t->frame_of && t->state_of && t->lib_of && t->source_of && t->string_of)
 		err = find_frames(t, tracks->is_wall);
-	for (uint32_t i = 0; i < report_info(rep)->nr_segments && !err && t->nr_libs; i++)
-		find_build_ids(t, report_tables(rep, i));
+	/* There are fewer tables than segments where those are parts of one recording. */
+	for (uint32_t i = 0; !err && t->nr_libs && (store = report_tables(rep, i)); i++)
+		find_build_ids(t, store);
 	if (!err)
 		return 0;
 	firefox_tables_free(t);

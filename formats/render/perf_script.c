@@ -127,22 +127,23 @@ static int put_dso(struct script *s, uint32_t frame)
 		f ? definition_store_find_binary(s->tables, f->binary) : NULL;
 	bool is_kernel = f && f->kind == FRAME_KERNEL;
 	FILE *out = s->frames.out;
-	const char *path;
-	size_t len;
+	const char *path = "";
+	size_t len = 0;
 
 	if ((b && b->kind == BINARY_KERNEL) || (is_kernel && !b))
 		return fputs("[kernel.kallsyms]", out) < 0 ? -ENOMEM : 0;
 	if (b && b->kind == BINARY_BPF)
 		return fputs("[bpf]", out) < 0 ? -ENOMEM : 0;
-	path = b ? definition_store_string(s->tables, b->path, &len) : "";
-	if (b && b->kind == BINARY_MODULE)
-		return put_module(out, path, len);
-	if (f && f->flags & FRAME_RUNTIME)
-		return put_runtime(out, path, len);
-	if (f && f->kind == FRAME_JIT && (!*path || *path == '['))
+	if (b)
+		path = definition_store_string(s->tables, b->path, &len);
+	if (f && f->kind == FRAME_JIT && !(f->flags & FRAME_RUNTIME) && (!*path || *path == '['))
 		return fputs("//anon", out) < 0 ? -ENOMEM : 0;
 	if (!*path)
 		return fputs("[unknown]", out) < 0 ? -ENOMEM : 0;
+	if (b->kind == BINARY_MODULE)
+		return put_module(out, path, len);
+	if (f && f->flags & FRAME_RUNTIME)
+		return put_runtime(out, path, len);
 	return put_spaceless(out, path, len, NULL);
 }
 
