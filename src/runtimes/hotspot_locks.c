@@ -50,21 +50,28 @@ bool hotspot_knows_locks(const struct hotspot_layout *layout)
 	return layout->is_read && l->java_threads_vaddr;
 }
 
-/* Where the last field of a JavaThread ends that is looked at. */
-static uint32_t thread_end(const struct hotspot_lock_layout *l)
+static bool has_lock_stack(const struct hotspot_lock_layout *l)
 {
-	const uint32_t fields[] = {
-		l->thread_os, l->thread_object, l->thread_pending, l->thread_stack_base,
-		l->thread_stack_size, l->thread_owner_id,
-	};
-	uint32_t end = 0;
+	return l->thread_lock_stack != HOTSPOT_ABSENT && l->lock_stack_top != HOTSPOT_ABSENT &&
+	       l->lock_stack_base != HOTSPOT_ABSENT;
+}
 
-	for (size_t i = 0; i < LEN(fields); i++)
-		if (fields[i] != HOTSPOT_ABSENT && fields[i] + 8 > end)
-			end = fields[i] + 8;
-	if (l->thread_lock_stack != HOTSPOT_ABSENT && l->lock_stack_base != HOTSPOT_ABSENT &&
-	    l->thread_lock_stack + l->lock_stack_base + 8 * LOCK_STACK_MAX > end)
-		end = l->thread_lock_stack + l->lock_stack_base + 8 * LOCK_STACK_MAX;
+/* Where the last field of a JavaThread ends that is looked at; at most THREAD_BYTES. */
+static size_t thread_end(const struct hotspot_lock_layout *l)
+{
+	const uint64_t stack = l->thread_lock_stack;
+	const uint64_t ends[] = {
+		l->thread_os + 8ull, l->thread_object + 8ull, l->thread_pending + 8ull,
+		l->thread_stack_base + 8ull, l->thread_stack_size + 8ull,
+		l->thread_owner_id == HOTSPOT_ABSENT ? 0 : l->thread_owner_id + 8ull,
+		has_lock_stack(l) ? stack + l->lock_stack_top + 4 : 0,
+		has_lock_stack(l) ? stack + l->lock_stack_base + 8 * LOCK_STACK_MAX : 0,
+	};
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < LEN(ends); i++)
+		if (ends[i] > end)
+			end = ends[i];
 	return end < THREAD_BYTES ? end : THREAD_BYTES;
 }
 
@@ -95,19 +102,6 @@ struct java_thread {
 	uint32_t nr_locks;
 	uint64_t locks[LOCK_STACK_MAX];	/* objects that it has locked, the last one last */
 };
-
-static uint64_t word_at(const uint8_t *bytes, uint32_t at, uint32_t size)
-{
-	uint64_t value = 0;
-
-	memcpy(&value, bytes + at, size);
-	return value;
-}
-
-static uint64_t thread_word(const uint8_t *bytes, uint32_t at)
-{
-	return at <= THREAD_BYTES - 8 ? word_at(bytes, at, 8) : 0;
-}
 
 static int read_bytes(struct look *k, uint64_t addr, void *buf, size_t len)
 {
@@ -146,19 +140,19 @@ static uint64_t plain_object(uint64_t word)
 
 /* ---- threads ---- */
 
-static void take_lock_stack(const struct hotspot_lock_layout *l, const uint8_t *bytes,
+static void take_lock_stack(const struct hotspot_lock_layout *l, struct target_bytes thread,
 			    struct java_thread *t)
 {
-	uint32_t first = l->thread_lock_stack + l->lock_stack_base, top;
+	uint64_t first = (uint64_t)l->thread_lock_stack + l->lock_stack_base, top;
 
-	if (l->thread_lock_stack == HOTSPOT_ABSENT || l->lock_stack_top == HOTSPOT_ABSENT ||
-	    l->lock_stack_base == HOTSPOT_ABSENT ||
-	    first > THREAD_BYTES - 8 * LOCK_STACK_MAX)
+	if (!has_lock_stack(l))
 		return;
 	/* Where the next one goes, from the start of the JavaThread on. */
-	top = (uint32_t)word_at(bytes, l->thread_lock_stack + l->lock_stack_top, 4);
+	top = target_bytes_u32(thread, (uint64_t)l->thread_lock_stack + l->lock_stack_top);
+	if (top > thread.len)
+		return;
 	while (t->nr_locks < LOCK_STACK_MAX && first + 8 * t->nr_locks < top) {
-		t->locks[t->nr_locks] = word_at(bytes, first + 8 * t->nr_locks, 8);
+		t->locks[t->nr_locks] = target_bytes_u64(thread, first + 8 * t->nr_locks);
 		t->nr_locks++;
 	}
 }
@@ -168,22 +162,22 @@ static bool take_thread(struct look *k, uint64_t address, struct java_thread *t)
 {
 	const struct hotspot_lock_layout *l = k->l;
 	uint8_t bytes[THREAD_BYTES];
+	const struct target_bytes thread = { bytes, thread_end(l) };
 	uint64_t object;
 
 	*t = (struct java_thread){ .address = address };
-	memset(bytes, 0, sizeof(bytes));
-	if (read_bytes(k, address, bytes, thread_end(l)))
+	if (read_bytes(k, address, bytes, thread.len))
 		return false;
-	t->tid = read_u32(k, thread_word(bytes, l->thread_os) + l->os_tid);
-	object = thread_word(bytes, l->thread_object);
+	t->tid = read_u32(k, target_bytes_u64(thread, l->thread_os) + l->os_tid);
+	object = target_bytes_u64(thread, l->thread_object);
 	if (k->layout->version >> 24 >= HANDLES_SINCE)
 		object = read_u64(k, object);
 	t->object = plain_object(object);
-	t->pending = thread_word(bytes, l->thread_pending);
-	t->stack_high = thread_word(bytes, l->thread_stack_base);
-	t->stack_low = t->stack_high - thread_word(bytes, l->thread_stack_size);
-	t->owner_id = (int64_t)thread_word(bytes, l->thread_owner_id);
-	take_lock_stack(l, bytes, t);
+	t->pending = target_bytes_u64(thread, l->thread_pending);
+	t->stack_high = target_bytes_u64(thread, l->thread_stack_base);
+	t->stack_low = t->stack_high - target_bytes_u64(thread, l->thread_stack_size);
+	t->owner_id = (int64_t)target_bytes_u64(thread, l->thread_owner_id);
+	take_lock_stack(l, thread, t);
 	return t->tid;
 }
 
@@ -318,9 +312,9 @@ static bool has_compact_class(struct look *k, uint64_t object)
 }
 
 /* The synchronizer that a field of a Thread object leads to, or 0. */
-static uint64_t blocker_at(struct look *k, const uint8_t *object, uint32_t at, uint32_t bytes)
+static uint64_t blocker_at(struct look *k, struct target_bytes object, uint32_t at, uint32_t bytes)
 {
-	uint64_t blocker = decode(k, word_at(object, at, bytes), bytes);
+	uint64_t blocker = decode(k, target_bytes_number(object, at, bytes), bytes);
 
 	return has_class(k, blocker, 4) || has_class(k, blocker, 8) || has_compact_class(k, blocker)
 		       ? blocker
@@ -329,15 +323,16 @@ static uint64_t blocker_at(struct look *k, const uint8_t *object, uint32_t at, u
 
 static uint64_t find_blocker(struct look *k, uint64_t thread)
 {
-	uint8_t object[OBJECT_BYTES];
+	uint8_t bytes_of[OBJECT_BYTES];
+	const struct target_bytes object = TARGET_BYTES(bytes_of);
 	uint64_t found;
 
-	if (!thread || read_bytes(k, thread, object, sizeof(object)))
+	if (!thread || read_bytes(k, thread, bytes_of, sizeof(bytes_of)))
 		return 0;
 	if (k->hints[HINT_BLOCKER])
 		return blocker_at(k, object, k->hints[HINT_BLOCKER], k->hints[HINT_POINTER]);
 	for (uint32_t bytes = 4; bytes <= (k->oop_base || k->oop_shift ? 4 : 8); bytes += 4)
-		for (uint32_t at = HEADER_BYTES; at + bytes <= sizeof(object); at += 4) {
+		for (uint32_t at = HEADER_BYTES; at + bytes <= object.len; at += 4) {
 			if (at % bytes)
 				continue;
 			found = blocker_at(k, object, at, bytes);
@@ -351,21 +346,23 @@ static uint64_t find_blocker(struct look *k, uint64_t thread)
 }
 
 /* The thread whose object the field leads to; 0: none. */
-static uint32_t owner_at(const struct look *k, const uint8_t *object, uint32_t at, uint32_t bytes)
+static uint32_t owner_at(const struct look *k, struct target_bytes object, uint32_t at,
+			 uint32_t bytes)
 {
-	return tid_of_object(k, decode(k, word_at(object, at, bytes), bytes));
+	return tid_of_object(k, decode(k, target_bytes_number(object, at, bytes), bytes));
 }
 
 static uint32_t blocker_owner(struct look *k, uint64_t blocker)
 {
 	uint32_t bytes = k->hints[HINT_POINTER], tid;
-	uint8_t object[LOCK_BYTES];
+	uint8_t bytes_of[LOCK_BYTES];
+	const struct target_bytes object = TARGET_BYTES(bytes_of);
 
-	if (!blocker || read_bytes(k, blocker, object, sizeof(object)))
+	if (!blocker || !bytes || read_bytes(k, blocker, bytes_of, sizeof(bytes_of)))
 		return 0;
 	if (k->hints[HINT_OWNER])
 		return owner_at(k, object, k->hints[HINT_OWNER], bytes);
-	for (uint32_t at = HEADER_BYTES; at + bytes <= sizeof(object); at += bytes) {
+	for (uint32_t at = HEADER_BYTES; at + bytes <= object.len; at += bytes) {
 		tid = owner_at(k, object, at, bytes);
 		if (tid) {
 			k->hints[HINT_OWNER] = at;

@@ -146,12 +146,9 @@ static int read_tables(struct reading *r)
 
 static uint32_t table_u32(const struct hotspot_code *c, size_t desc, uint32_t offset)
 {
-	uint32_t v = 0;
-	size_t at = desc * c->desc_bytes + offset;
+	const struct target_bytes pcs = { c->pcs, c->pcs_bytes };
 
-	if (at + sizeof(v) <= c->pcs_bytes)
-		memcpy(&v, c->pcs + at, sizeof(v));
-	return v;
+	return target_bytes_u32(pcs, (uint64_t)desc * c->desc_bytes + offset);
 }
 
 static size_t nr_descs(const struct hotspot_code *c)

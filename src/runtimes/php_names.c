@@ -31,11 +31,7 @@ struct reading {
 
 static uint64_t word_at(const struct reading *r, uint32_t offset)
 {
-	uint64_t v = 0;
-
-	if (offset + sizeof(v) <= r->bytes)
-		memcpy(&v, r->header + offset, sizeof(v));
-	return v;
+	return target_bytes_u64((struct target_bytes){ r->header, r->bytes }, offset);
 }
 
 static uint32_t u32_at(const struct reading *r, uint32_t offset)

@@ -25,22 +25,6 @@ struct line_entry {
 	uint32_t position, line;
 };
 
-static uint64_t word_at(const uint8_t *bytes, uint32_t offset)
-{
-	uint64_t v;
-
-	memcpy(&v, bytes + offset, sizeof(v));
-	return v;
-}
-
-static uint32_t u32_at(const uint8_t *bytes, uint32_t offset)
-{
-	uint32_t v;
-
-	memcpy(&v, bytes + offset, sizeof(v));
-	return v;
-}
-
 static int read_long(const struct target_memory *m, uint64_t addr, uint8_t *to, size_t len)
 {
 	int err = 0;
@@ -64,7 +48,7 @@ static int read_path(const struct ruby_reading *r, uint64_t object, char **out)
 	return err ? err : ruby_string(r, object, RUNTIME_FILE_BYTES, out);
 }
 
-static int take_lines(const uint8_t *entries, uint32_t nr, uint32_t entry_bytes,
+static int take_lines(struct target_bytes entries, uint32_t nr, uint32_t entry_bytes,
 		      const uint8_t *set, size_t set_bytes, struct runtime_code *c)
 {
 	uint32_t *positions = calloc(nr, sizeof(*positions));
@@ -76,7 +60,9 @@ static int take_lines(const uint8_t *entries, uint32_t nr, uint32_t entry_bytes,
 	if (found >= 0 && (uint32_t)found != nr)
 		found = -ESTALE;
 	for (uint32_t i = 0; found > 0 && i < nr; i++)
-		to[i] = (struct line_entry){ positions[i], u32_at(entries, i * entry_bytes) };
+		to[i] = (struct line_entry){
+			positions[i], target_bytes_u32(entries, (uint64_t)i * entry_bytes)
+		};
 	free(positions);
 	if (found < 0) {
 		free(to);
@@ -87,9 +73,11 @@ static int take_lines(const uint8_t *entries, uint32_t nr, uint32_t entry_bytes,
 	return 0;
 }
 
-static int read_lines(const struct ruby_reading *r, const uint8_t *body, struct runtime_code *c)
+static int read_lines(const struct ruby_reading *r, struct target_bytes body,
+		      struct runtime_code *c)
 {
-	const uint32_t nr = u32_at(body, r->r->layout.body_lines + RUBY_LINES_NR);
+	const uint32_t at = r->r->layout.body_lines;
+	const uint32_t nr = target_bytes_u32(body, at + RUBY_LINES_NR);
 	const uint32_t each = r->r->layout.line_bytes;
 	const size_t set_bytes = ruby_positions_bytes(c->code_bytes / 8);
 	const size_t entries_bytes = (size_t)nr * each;
@@ -103,21 +91,22 @@ static int read_lines(const struct ruby_reading *r, const uint8_t *body, struct 
 	bytes = malloc(entries_bytes + set_bytes);
 	if (!bytes)
 		return -ENOMEM;
-	err = read_long(r->m, word_at(body, r->r->layout.body_lines), bytes, entries_bytes);
+	err = read_long(r->m, target_bytes_u64(body, at), bytes, entries_bytes);
 	if (!err && nr > 1)
 		err = read_long(r->m,
-				word_at(body, r->r->layout.body_lines + RUBY_LINES_POSITIONS),
+				target_bytes_u64(body, at + RUBY_LINES_POSITIONS),
 				bytes + entries_bytes, set_bytes);
 	if (!err)
-		err = take_lines(bytes, nr, each, bytes + entries_bytes, set_bytes, c);
+		err = take_lines((struct target_bytes){ bytes, entries_bytes }, nr, each,
+				 bytes + entries_bytes, set_bytes, c);
 	free(bytes);
 	return err;
 }
 
 /* 0: it cannot be. */
-static uint32_t first_line_of(const struct ruby_reading *r, const uint8_t *body)
+static uint32_t first_line_of(const struct ruby_reading *r, struct target_bytes body)
 {
-	uint64_t line = word_at(body, RUBY_BODY_FIRST_LINE);
+	uint64_t line = target_bytes_u64(body, RUBY_BODY_FIRST_LINE);
 
 	line = r->r->layout.body_line_bytes == 4 ? (uint32_t)line : line >> 1;
 	return line <= MAX_LINE ? (uint32_t)line : 0;
@@ -127,7 +116,7 @@ static uint32_t first_line_of(const struct ruby_reading *r, const uint8_t *body)
  * Since 3.4 code of eval has no label of its own, but that of the code which it is in. 0, or
  * -errno; *label as it was, if it is other code.
  */
-static int find_label(const struct ruby_reading *r, const uint8_t *body, uint64_t *label)
+static int find_label(const struct ruby_reading *r, struct target_bytes body, uint64_t *label)
 {
 	uint8_t outer[RUBY_BODY_BYTES];
 	uint64_t parent;
@@ -135,20 +124,20 @@ static int find_label(const struct ruby_reading *r, const uint8_t *body, uint64_
 	int err = 0;
 
 	for (unsigned i = 0; !err && i < MAX_EVALS; i++) {
-		*label = word_at(body, RUBY_BODY_LABEL);
-		if (u32_at(body, RUBY_BODY_TYPE) != RUBY_BODY_OF_EVAL)
+		*label = target_bytes_u64(body, RUBY_BODY_LABEL);
+		if (target_bytes_u32(body, RUBY_BODY_TYPE) != RUBY_BODY_OF_EVAL)
 			return 0;
 		err = ruby_string(r, *label, RUNTIME_NAME_BYTES, &text);
 		if (err || strcmp(text, "<compiled>"))
 			break;
 		free(text);
 		text = NULL;
-		err = target_read_u64(r->m, word_at(body, r->r->layout.body_lines +
+		err = target_read_u64(r->m, target_bytes_u64(body, r->r->layout.body_lines +
 							  RUBY_LINES_PARENT) +
 					    RUBY_ISEQ_BODY, &parent);
 		if (!err)
 			err = target_read(r->m, parent, outer, sizeof(outer));
-		body = outer;
+		body = TARGET_BYTES(outer);
 	}
 	free(text);
 	return err;
@@ -159,9 +148,9 @@ static int find_label(const struct ruby_reading *r, const uint8_t *body, uint64_
  * freed some time after its strings, which other strings may have replaced by then: such a pair
  * does not fit.
  */
-static int read_label(const struct ruby_reading *r, const uint8_t *body, char **out)
+static int read_label(const struct ruby_reading *r, struct target_bytes body, char **out)
 {
-	const uint64_t base = word_at(body, RUBY_BODY_BASE_LABEL);
+	const uint64_t base = target_bytes_u64(body, RUBY_BODY_BASE_LABEL);
 	size_t base_len, len;
 	char *of_base = NULL;
 	uint64_t label = 0;
@@ -188,27 +177,27 @@ static int read_label(const struct ruby_reading *r, const uint8_t *body, char **
  * What the body of an instruction sequence says. The name is not set if c has one. code: what
  * instructions are counted from.
  */
-static int read_body(const struct ruby_reading *r, uint64_t at, const uint8_t *body, uint64_t code,
-		     struct runtime_code *c)
+static int read_body(const struct ruby_reading *r, uint64_t at, struct target_bytes body,
+		     uint64_t code, struct runtime_code *c)
 {
-	const uint32_t words = u32_at(body, RUBY_BODY_SIZE);
+	const uint32_t words = target_bytes_u32(body, RUBY_BODY_SIZE);
 	uint8_t again[RUBY_BODY_BYTES];
 	int err = 0;
 
-	if (u32_at(body, RUBY_BODY_TYPE) > MAX_TYPE || !words || words > MAX_CODE_WORDS)
+	if (target_bytes_u32(body, RUBY_BODY_TYPE) > MAX_TYPE || !words || words > MAX_CODE_WORDS)
 		return -ESTALE;
-	c->code_offset = (uint32_t)(word_at(body, RUBY_BODY_CODE) - code);
+	c->code_offset = (uint32_t)(target_bytes_u64(body, RUBY_BODY_CODE) - code);
 	c->code_bytes = words * 8;
 	c->first_line = first_line_of(r, body);
 	if (!c->name)
 		err = read_label(r, body, &c->name);
 	if (!err)
-		err = read_path(r, word_at(body, RUBY_BODY_PATH), &c->file);
+		err = read_path(r, target_bytes_u64(body, RUBY_BODY_PATH), &c->file);
 	if (!err)
 		err = read_lines(r, body, c);
 	if (!err)
 		err = target_read(r->m, at, again, sizeof(again));
-	return err ? err : memcmp(again, body, sizeof(again)) ? -ESTALE : 0;
+	return err ? err : memcmp(again, body.v, sizeof(again)) ? -ESTALE : 0;
 }
 
 /* Code that is not a method's. */
@@ -216,12 +205,13 @@ static int read_other(const struct ruby_reading *r, uint64_t code, uint32_t cook
 		      struct runtime_code *c)
 {
 	uint8_t body[RUBY_BODY_BYTES];
+	const struct target_bytes b = TARGET_BYTES(body);
 	int err = target_read(r->m, code, body, sizeof(body));
 
-	if (!err && ruby_body_cookie(word_at(body, RUBY_BODY_CODE),
-				     word_at(body, RUBY_BODY_LABEL)) != cookie)
+	if (!err && ruby_body_cookie(target_bytes_u64(b, RUBY_BODY_CODE),
+				     target_bytes_u64(b, RUBY_BODY_LABEL)) != cookie)
 		err = -ESTALE;
-	return err ? err : read_body(r, code, body, code, c);
+	return err ? err : read_body(r, code, b, code, c);
 }
 
 static int join_name(const struct ruby_reading *r, uint64_t class, uint64_t id, char **out)
@@ -250,31 +240,32 @@ static int read_method(const struct ruby_reading *r, uint64_t code, uint32_t coo
 		       struct runtime_code *c)
 {
 	uint8_t entry[RUBY_ENTRY_BYTES], definition[RUBY_DEFINITION_BYTES], body[RUBY_BODY_BYTES];
+	const struct target_bytes e = TARGET_BYTES(entry), d = TARGET_BYTES(definition);
 	uint64_t at, iseq;
 	uint32_t type;
 	int err = target_read(r->m, code, entry, sizeof(entry));
 
-	at = err ? 0 : word_at(entry, RUBY_ENTRY_DEFINITION);
+	at = err ? 0 : target_bytes_u64(e, RUBY_ENTRY_DEFINITION);
 	if (!err)
 		err = target_read(r->m, at, definition, sizeof(definition));
-	if (!err && u32_at(definition, RUBY_DEFINITION_SERIAL) != cookie)
+	if (!err && target_bytes_u32(d, RUBY_DEFINITION_SERIAL) != cookie)
 		err = -ESTALE;
 	if (!err)
-		err = join_name(r, word_at(entry, RUBY_ENTRY_OWNER),
-				word_at(definition, RUBY_DEFINITION_NAME), &c->name);
+		err = join_name(r, target_bytes_u64(e, RUBY_ENTRY_OWNER),
+				target_bytes_u64(d, RUBY_DEFINITION_NAME), &c->name);
 	type = definition[0] & METHOD_TYPE_BITS;
 	if (!err && type == METHOD_IN_RUBY) {
-		iseq = word_at(definition, RUBY_DEFINITION_ISEQ);
+		iseq = target_bytes_u64(d, RUBY_DEFINITION_ISEQ);
 		err = target_read_u64(r->m, iseq + RUBY_ISEQ_BODY, &iseq);
 		if (!err)
 			err = target_read(r->m, iseq, body, sizeof(body));
 		if (!err)
-			err = read_body(r, iseq, body, code, c);
+			err = read_body(r, iseq, TARGET_BYTES(body), code, c);
 	}
 	/* It is still the same. */
 	if (!err)
 		err = target_read(r->m, at, definition, sizeof(definition));
-	return err ? err : u32_at(definition, RUBY_DEFINITION_SERIAL) == cookie ? 0 : -ESTALE;
+	return err ? err : target_bytes_u32(d, RUBY_DEFINITION_SERIAL) == cookie ? 0 : -ESTALE;
 }
 
 int ruby_code_read(const struct runtime_image *image, uint64_t bias, const struct target_memory *m,

@@ -12,40 +12,28 @@
 #define CODE_BYTES 64
 #define MAX_HEADERS 64			/* that are looked at closely */
 
-static uint64_t word_at(const uint8_t *v, uint32_t offset)
-{
-	uint64_t word;
-
-	memcpy(&word, v + offset, sizeof(word));
-	return word;
-}
-
-static uint32_t u32_at(const uint8_t *v, uint32_t offset)
-{
-	return (uint32_t)word_at(v, offset);
-}
-
 int v8_code_read_object(const struct target_memory *m, const struct v8_layout *l, uint64_t code,
 			struct v8_code *out)
 {
-	uint8_t v[CODE_BYTES + sizeof(uint64_t)];
+	uint8_t bytes[CODE_BYTES + sizeof(uint64_t)];
+	const struct target_bytes v = TARGET_BYTES(bytes);
 	uint32_t type;
 	int err = v8_type_of(m, code, &type);
 
 	if (!err && type != l->type_code)
 		err = -ESTALE;
 	if (!err)
-		err = target_read(m, code - V8_TAG, v, sizeof(v));
+		err = target_read(m, code - V8_TAG, bytes, sizeof(bytes));
 	if (err)
 		return err;
 	*out = (struct v8_code){
 		.code = code,
-		.start = l->code_start ? word_at(v, l->code_start)
+		.start = l->code_start ? target_bytes_u64(v, l->code_start)
 				       : code - V8_TAG + l->stream_header,
-		.size = u32_at(v, l->code_size),
-		.kind = u32_at(v, l->code_flags) & V8_KIND_MASK,
-		.data = word_at(v, l->code_data),
-		.positions = word_at(v, l->code_positions),
+		.size = target_bytes_u32(v, l->code_size),
+		.kind = target_bytes_u32(v, l->code_flags) & V8_KIND_MASK,
+		.data = target_bytes_u64(v, l->code_data),
+		.positions = target_bytes_u64(v, l->code_positions),
 	};
 	return 0;
 }
@@ -81,15 +69,16 @@ static int look_at_page(const struct target_memory *m, const struct v8_layout *l
 			uint64_t top, uint64_t pc, unsigned *looks, struct v8_code *out)
 {
 	const uint64_t in_line = (0 - (uint64_t)l->stream_header) & (LINE - 1);
-	uint8_t v[PAGE];
-	int err = target_read(m, begin, v, top - begin);
+	uint8_t bytes[PAGE];
+	const struct target_bytes v = { bytes, top - begin };
+	int err = target_read(m, begin, bytes, top - begin);
 
 	if (err)
 		return err == -EFAULT ? -ESTALE : err;
 	for (uint64_t at = top - begin; at >= LINE; at -= LINE) {
 		const uint64_t header = at - LINE + in_line;
 
-		if (!may_be_map(word_at(v, (uint32_t)header)))
+		if (!may_be_map(target_bytes_u64(v, header)))
 			continue;
 		if (!is_header(m, l, begin + header + l->stream_header, pc, out))
 			return 0;

@@ -106,14 +106,6 @@ static int read_scope(const struct target_memory *m, const struct v8_layout *l, 
 	return s.err;
 }
 
-static uint64_t word_at(const uint8_t *v, uint32_t offset)
-{
-	uint64_t word;
-
-	memcpy(&word, v + offset, sizeof(word));
-	return word;
-}
-
 static int read_name(const struct target_memory *m, const struct v8_layout *l, uint64_t name,
 		     struct v8_function *f)
 {
@@ -155,30 +147,30 @@ int v8_function_read(const struct target_memory *m, const struct v8_layout *l, u
 		     struct v8_function *out)
 {
 	struct v8_function f = { 0 };
-	uint8_t v[SHARED_BYTES];
-	uint64_t script, id;
+	uint8_t bytes[SHARED_BYTES];
+	const struct target_bytes v = { bytes, l->shared_literal + sizeof(uint32_t) };
+	uint64_t script, id, token;
 	uint32_t type, literal;
-	uint16_t token;
 	int err = v8_type_of(m, shared, &type);
 
-	if (!err && type != l->type_shared)
+	if (!err && (type != l->type_shared || v.len > sizeof(bytes)))
 		err = -ESTALE;
 	if (!err)
-		err = target_read(m, shared - V8_TAG, v, l->shared_literal + sizeof(literal));
+		err = target_read(m, shared - V8_TAG, bytes, v.len);
 	if (err)
 		return err;
-	f.data = word_at(v, l->shared_data);
-	script = word_at(v, l->shared_script);
-	memcpy(&literal, v + l->shared_literal, sizeof(literal));
-	memcpy(&token, v + l->shared_token, sizeof(token));
+	f.data = target_bytes_u64(v, l->shared_data);
+	script = target_bytes_u64(v, l->shared_script);
+	literal = target_bytes_u32(v, l->shared_literal);
+	token = target_bytes_number(v, l->shared_token, 2);
 	err = target_read_u64(m, script - V8_TAG + V8_SCRIPT_ID, &id);
 	f.cookie = v8_cookie((uint32_t)(id >> 32), literal);
 	if (!err)
 		err = read_script(m, l, script, &f);
 	if (!err)
-		err = read_name(m, l, word_at(v, l->shared_name), &f);
+		err = read_name(m, l, target_bytes_u64(v, l->shared_name), &f);
 	if (token != NO_TOKEN && token <= f.start)
-		f.start -= token;
+		f.start -= (uint32_t)token;
 	if (err)
 		v8_function_release(&f);
 	*out = f;

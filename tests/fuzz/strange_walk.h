@@ -35,13 +35,11 @@ struct strange_text {
 
 /*
  * What probee says goes into a file in memory while a trace is walked, and is checked, too. When the walk ends badly, what was said
- * last is shown: a sanitizer's report is in there, or why an assertion failed.
+ * last is shown, and sanitizers report as always.
  */
 static struct {
 	int said, terminal;
 } strange_stderr = { -1, -1 };
-
-void __sanitizer_set_death_callback(void (*fn)(void)) __attribute__((weak));
 
 static void strange_show_said(void)
 {
@@ -53,12 +51,20 @@ static void strange_show_said(void)
 			return;
 }
 
-/* UBSan calls this for each report, and ends without the other call. */
+/* The sanitizers call these before they report. */
+void __asan_on_error(void);
 void __ubsan_on_report(void);
-void __ubsan_on_report(void)
+void __asan_on_error(void)
 {
+	if (strange_stderr.terminal < 0)
+		return;
 	strange_show_said();
 	dup2(strange_stderr.terminal, STDERR_FILENO);
+}
+
+void __ubsan_on_report(void)
+{
+	__asan_on_error();
 }
 
 static void strange_need(int ok, const char *what, const char *name)
@@ -178,8 +184,6 @@ static void strange_listen(void)
 	if (strange_stderr.said < 0) {
 		strange_stderr.said = memfd_create("said", MFD_CLOEXEC);
 		strange_stderr.terminal = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
-		if (__sanitizer_set_death_callback)
-			__sanitizer_set_death_callback(strange_show_said);
 	}
 	dup2(strange_stderr.said, STDERR_FILENO);
 }

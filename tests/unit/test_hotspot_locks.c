@@ -242,6 +242,57 @@ static void no_threads(void **state)
 	assert_true(hotspot_waits(&l, BIAS, &m, &hints, &wait, 1) < 0);
 }
 
+/*
+ * Tables of the process say that its fields are anywhere up to where hotspot_layout.c takes them. All is read within what was copied
+ * (which sanitizers tell), and the threads whose fields are where they were still have their owners.
+ */
+static void tables_that_lie(void **state)
+{
+	static const uint32_t places[] = { 0, 1, 4, 1000, 4000, 4032, 4033, 4084, 4088, 4089, 4092, 4093, 4095, 4096 };
+	const struct hotspot_layout good = layout(25);
+	struct python_world *w = *state;
+	const struct target_memory m = { world_read, w };
+	const size_t nr = sizeof(places) / sizeof(places[0]);
+
+	put_world(w);
+	put_park(w, 1, 3, 4);
+	put_monitor(w, 0, 1);
+	for (size_t field = 0; &good.locks.list_length + field <= &good.locks.klass_super; field++)
+		for (size_t i = 0; i < nr * nr; i++) {
+			struct hotspot_layout l = good;
+			struct runtime_wait_hints hints = { 0 };
+			struct runtime_wait waits[] = { { TID(0), 0 }, { TID(1), 0 } };
+
+			(&l.locks.list_length)[field] = places[i % nr];
+			l.locks.thread_lock_stack = places[i / nr];
+			w->reads = 0;
+			if (hotspot_knows_locks(&l))
+				hotspot_waits(&l, BIAS, &m, &hints, waits, 2);
+		}
+}
+
+/* The top of a lock stack lies behind the thread: it has no locks. */
+static void lock_stack_outside(void **state)
+{
+	struct python_world *w = *state;
+	struct hotspot_layout l = layout(25);
+	const struct target_memory m = { world_read, w };
+	struct runtime_wait_hints hints = { 0 };
+	struct runtime_wait wait = { TID(0), 0 };
+
+	put_world(w);
+	put_monitor(w, 0, 1);
+	l.locks.lock_stack_top = 4096;
+	assert_int_equal(hotspot_waits(&l, BIAS, &m, &hints, &wait, 1), 0);
+	assert_int_equal(wait.owner, 0);
+	/* It says that it has grown far beyond the thread. */
+	l = layout(25);
+	world_u64(w, THREAD(3) + T_LOCK_STACK, UINT32_MAX);
+	world_u64(w, THREAD(3) + T_LOCK_STACK + 16, LOCK(9));
+	assert_int_equal(hotspot_waits(&l, BIAS, &m, &hints, &wait, 1), 0);
+	assert_int_equal(wait.owner, 0);
+}
+
 static int setup(void **state)
 {
 	*state = calloc(1, sizeof(struct python_world));
@@ -263,6 +314,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(other_headers, setup, teardown),
 		cmocka_unit_test(versions),
 		cmocka_unit_test_setup_teardown(no_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(tables_that_lie, setup, teardown),
+		cmocka_unit_test_setup_teardown(lock_stack_outside, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

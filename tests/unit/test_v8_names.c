@@ -403,6 +403,29 @@ static void strings_are_put_together(void **state)
 	assert_int_equal(v8_string_read(&m, SHARED, 20, &text), -ESTALE);
 }
 
+/*
+ * A parser that was taken over answers a layout that is sound and wrong: every field is anywhere up to the limit. What is read stays
+ * within what was copied, which sanitizers tell.
+ */
+static void layouts_that_lie(void **state)
+{
+	static const uint32_t places[] = { 0, 1, 4, 8, 15, 16, 56, 57, 60, 61, 63, 64, 65, 68, 71, 72, 73, 200, 248, 255, 256 };
+	struct fixture *f = *state;
+	const struct v8_layout good = f->image.v8;
+	const size_t nr = sizeof(places) / sizeof(places[0]), fields = offsetof(struct v8_layout, type_shared) / sizeof(uint32_t);
+
+	put_optimized(&f->w);
+	for (size_t i = 0; i < fields * nr; i++) {
+		f->image.v8 = good;
+		((uint32_t *)&f->image.v8)[i / nr] = places[i % nr];
+		if (!runtime_image_is_sound(&f->image))
+			continue;
+		read_code(f, SHARED, COOKIE, BYTECODES);
+		read_code(f, SHARED | V8_IS_BASELINE, COOKIE, 20);
+		read_code(f, (START + 12) | V8_IS_CODE, COOKIE, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -420,6 +443,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(translations_that_are_none_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_of_others_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(strings_are_put_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(layouts_that_lie, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
