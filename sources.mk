@@ -483,6 +483,7 @@ CAPTURE_SRCS := \
 	src/serve/download.c \
 	src/serve/event_stream.c \
 	src/serve/http_library.c \
+	src/serve/http_places.c \
 	src/serve/listen_address.c \
 	src/serve/metrics.c \
 	src/serve/routes.c \

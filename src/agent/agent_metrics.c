@@ -9,13 +9,16 @@
 #include <string.h>
 
 #include "src/agent/agent_state.h"
+#include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/rights/sandbox.h"
 #include "src/serve/access.h"
 #include "src/serve/http_library.h"
+#include "src/serve/http_places.h"
 
 enum {
-	CLIENTS = 16,
+	CLIENTS = 16,			/* whose request is being answered */
+	STRANGERS = 32,
 	CONNECTION_BYTES = 8 << 10,
 	IDLE_S = 10,
 	MOST_WAIT_MS = 60000,
@@ -24,6 +27,7 @@ enum {
 struct metrics_server {
 	const struct agent_state *state;
 	struct http_library http;
+	struct http_places places;
 	struct MHD_Daemon *daemon;
 	struct access access;
 	int epoll_fd;
@@ -43,6 +47,8 @@ static enum MHD_Result respond(const struct metrics_server *m, struct MHD_Connec
 							  : "text/plain");
 	m->http.add_response_header(r, "Cache-Control", "no-store");
 	m->http.add_response_header(r, "X-Content-Type-Options", "nosniff");
+	/* Anybody may ask, so nobody keeps a connection. */
+	m->http.add_response_header(r, "Connection", "close");
 	sent = m->http.queue_response(c, status, r);
 	m->http.destroy_response(r);
 	return sent;
@@ -82,7 +88,7 @@ static enum MHD_Result answer(void *ctx, struct MHD_Connection *c, const char *p
 			      const char *method, const char *version, const char *body,
 			      size_t *body_len, void **state)
 {
-	const struct metrics_server *m = ctx;
+	struct metrics_server *m = ctx;
 	const struct access_request request = {
 		.path = path,
 		.host = header(m, c, "Host"),
@@ -104,6 +110,8 @@ static enum MHD_Result answer(void *ctx, struct MHD_Connection *c, const char *p
 		return refuse(m, c, MHD_HTTP_FORBIDDEN);
 	if (strcmp(method, "GET"))
 		return refuse(m, c, MHD_HTTP_METHOD_NOT_ALLOWED);
+	if (!http_places_admit(&m->places, c))
+		return refuse(m, c, MHD_HTTP_SERVICE_UNAVAILABLE);
 	return strcmp(path, "/metrics") ? refuse(m, c, MHD_HTTP_NOT_FOUND) : send_metrics(m, c);
 }
 
@@ -123,11 +131,14 @@ static int start(struct metrics_server *m, int listen_fd)
 
 	if (err)
 		return err;
+	http_places_init(&m->places, &m->http, STRANGERS, CLIENTS);
 	m->daemon = m->http.start_daemon(
 		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, answer, m,
 		MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL, MHD_OPTION_LISTEN_SOCKET, listen_fd,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CLIENTS, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+		MHD_OPTION_CONNECTION_LIMIT, http_places_limit(&m->places),
+		MHD_OPTION_NOTIFY_CONNECTION, http_places_notify, &m->places,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 	info = m->daemon ? m->http.get_daemon_info(m->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 	if (!info)
@@ -135,6 +146,18 @@ static int start(struct metrics_server *m, int listen_fd)
 	m->epoll_fd = info->epoll_fd;
 	err = sandbox_enter(&rules);
 	return err < 0 ? fail(err, "give up rights") : 0;
+}
+
+static int wait_ms(struct metrics_server *m)
+{
+	uint64_t now = now_ns(), leaves_ns = http_places_expire(&m->places, now);
+	MHD_UNSIGNED_LONG_LONG ms;
+
+	if (m->http.get_timeout(m->daemon, &ms) != MHD_YES || ms > MOST_WAIT_MS)
+		ms = MOST_WAIT_MS;
+	if (leaves_ns != UINT64_MAX && (leaves_ns - now) / NSEC_PER_MSEC + 1 < ms)
+		ms = (leaves_ns - now) / NSEC_PER_MSEC + 1;
+	return (int)ms;
 }
 
 int agent_metrics_run(const struct agent_state *st, int listen_fd, int lifeline)
@@ -145,11 +168,7 @@ int agent_metrics_run(const struct agent_state *st, int listen_fd, int lifeline)
 
 	fds[0].fd = m.epoll_fd;
 	while (!err && !fds[1].revents) {
-		MHD_UNSIGNED_LONG_LONG ms;
-
-		if (m.http.get_timeout(m.daemon, &ms) != MHD_YES || ms > MOST_WAIT_MS)
-			ms = MOST_WAIT_MS;
-		poll(fds, 2, (int)ms);
+		poll(fds, 2, wait_ms(&m));
 		m.http.run(m.daemon);
 	}
 	return err != 0;

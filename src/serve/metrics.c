@@ -195,6 +195,9 @@ static void put_server(FILE *out, const struct serve *s)
 		(double)n->requests);
 	put_one(out, "probee_http_refused_total", "counter",
 		"Requests without the token, or of a wrong host or page.", (double)n->refused);
+	put_one(out, "probee_http_sent_away_total", "counter",
+		"Connections that were closed to make room, or that sent no request in time.",
+		(double)s->places.sent_away);
 	put_one(out, "probee_http_streams", "gauge", "Clients that follow live.",
 		(double)event_streams_count(s));
 	put_one(out, "probee_reports_total", "counter", "Reports that were asked for.",

@@ -319,8 +319,8 @@ static const struct {
 				"Pages of other servers get nothing from here.\n" },
 };
 
-static enum MHD_Result answer_new(struct serve *s, struct MHD_Connection *c, const char *path,
-				  void **state)
+static enum access_verdict verdict_on(const struct serve *s, struct MHD_Connection *c,
+				      const char *path, const char **rest)
 {
 	struct access_request request = {
 		.path = path,
@@ -330,14 +330,34 @@ static enum MHD_Result answer_new(struct serve *s, struct MHD_Connection *c, con
 		.fetch_mode = server_header(s, c, "Sec-Fetch-Mode"),
 		.authorization = server_header(s, c, "Authorization"),
 	};
+
+	return access_check(&s->access, &request, rest);
+}
+
+/* What a request may have is known before its body comes, which may take its time. */
+static enum MHD_Result look_at_head(struct serve *s, struct MHD_Connection *c, const char *path)
+{
 	const char *rest;
-	enum access_verdict verdict = access_check(&s->access, &request, &rest);
+	enum access_verdict verdict = verdict_on(s, c, path, &rest);
 
 	s->counts.requests++;
-	if (verdict == ACCESS_OK)
-		return answer_path(s, c, path, rest, state);
-	s->counts.refused++;
-	return server_say(s, c, refusals[verdict].status, refusals[verdict].text);
+	if (verdict != ACCESS_OK) {
+		s->counts.refused++;
+		return server_say(s, c, refusals[verdict].status, refusals[verdict].text);
+	}
+	if (http_places_admit(&s->places, c))
+		return MHD_YES;
+	return server_say(s, c, MHD_HTTP_SERVICE_UNAVAILABLE,
+			  "There are too many clients already.\n");
+}
+
+static enum MHD_Result answer_new(struct serve *s, struct MHD_Connection *c, const char *path,
+				  void **state)
+{
+	const char *rest;
+
+	return verdict_on(s, c, path, &rest) == ACCESS_OK ? answer_path(s, c, path, rest, state)
+							  : MHD_NO;
 }
 
 static enum MHD_Result refuse_method(const struct serve *s, struct MHD_Connection *c)
@@ -368,7 +388,7 @@ enum MHD_Result server_answer(void *serve, struct MHD_Connection *c, const char 
 		return refuse_method(s, c);
 	if (!*state) {
 		*state = &seen;
-		return MHD_YES;
+		return look_at_head(s, c, path);
 	}
 	if (*body_len) {
 		*body_len = 0;		/* a GET has none; if it has, it is not looked at */
@@ -382,8 +402,10 @@ enum MHD_Result server_answer(void *serve, struct MHD_Connection *c, const char 
 void server_completed(void *serve, struct MHD_Connection *c, void **state,
 		      enum MHD_RequestTerminationCode code)
 {
-	(void)c;
+	struct serve *s = serve;
+
 	(void)code;
+	http_places_done(&s->places, c);
 	download_completed(serve, *state);
 	*state = NULL;
 }

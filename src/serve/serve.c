@@ -93,11 +93,13 @@ static int start_daemon(struct serve *s)
 {
 	const union MHD_DaemonInfo *info;
 
+	http_places_init(&s->places, &s->http, SERVE_STRANGERS, SERVE_CLIENTS);
 	s->daemon = s->http.start_daemon(
 		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
 		server_answer, s, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,
 		MHD_OPTION_LISTEN_SOCKET, s->listen_fd, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned)SERVE_CLIENTS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
+		http_places_limit(&s->places), MHD_OPTION_NOTIFY_CONNECTION, http_places_notify,
+		&s->places, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 		MHD_OPTION_NOTIFY_COMPLETED, server_completed, s, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_END);
@@ -146,9 +148,12 @@ static bool all_are_over(const struct serve *s)
 
 static int timeout_of(struct serve *s, uint64_t next_ns)
 {
-	uint64_t now = now_ns(), ms = next_ns > now ? (next_ns - now) / NSEC_PER_MSEC + 1 : 0;
+	uint64_t now = now_ns(), leaves_ns = http_places_expire(&s->places, now), ms;
 	MHD_UNSIGNED_LONG_LONG mhd_ms;
 
+	if (leaves_ns < next_ns)
+		next_ns = leaves_ns;
+	ms = next_ns > now ? (next_ns - now) / NSEC_PER_MSEC + 1 : 0;
 	if (s->http.get_timeout(s->daemon, &mhd_ms) == MHD_YES && mhd_ms < ms)
 		ms = mhd_ms;
 	return (int)ms;

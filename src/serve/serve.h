@@ -22,7 +22,8 @@
  *	reports		the names of all reports, as JSON
  *	report/NAME	one of them: ?from=10s&pid=123...
  *
- * Limits: SERVE_CLIENTS connections at a time, each may send 16 KiB of headers and no body;
+ * Limits: SERVE_CLIENTS connections at a time of those who have shown the token, and
+ * SERVE_STRANGERS of others (http_places.h); each may send 16 KiB of headers and no body;
  * SERVE_CHILDREN reports at a time, each for SERVE_REPORT_S seconds.
  */
 #pragma once
@@ -32,6 +33,7 @@
 #include <stdint.h>
 
 #define SERVE_CLIENTS 256
+#define SERVE_STRANGERS 64
 #define SERVE_CHILDREN 2
 #define SERVE_REPORT_S 120
 

@@ -17,6 +17,7 @@
 #include "src/base/stop_signals.h"
 #include "src/serve/access.h"
 #include "src/serve/http_library.h"
+#include "src/serve/http_places.h"
 #include "src/serve/listen_address.h"
 #include "src/serve/serve.h"
 #include "src/serve/served.h"
@@ -35,6 +36,7 @@ struct serve {
 	struct listen_address address;
 	int listen_fd, epoll_fd;
 	struct http_library http;
+	struct http_places places;
 	struct MHD_Daemon *daemon;
 	struct served *v;
 	size_t nr, cap;

@@ -28,7 +28,7 @@ run probee serve -o - ; exits 2; says '-o needs the name of a file'
 # --- requests
 
 cat >drive.py <<'END'
-import json, os, random, re, signal, subprocess, sys, threading, time
+import json, os, random, re, signal, socket, subprocess, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
 from serve_client import Server, Stream, until
 
@@ -219,6 +219,54 @@ def slow_clients_hold_up_nobody():
     s.stop()
 
 
+# What strangers keep open, without the token: half a line, half a header, a body that does not come, requests that were refused.
+STRANGE = (b"", b"GE", b"GET / HTTP/1.1\r\nX", b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n",
+           b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+
+
+def strangers_keep_nobody_out(listen="127.0.0.1:0"):
+    s = Server("fixture.pbz", "--refresh-ms", "100", listen=listen)
+    follower, kept = Stream(s), s.connect()	# the owner's: a page that follows, and a connection that stays for his requests
+    ask = ("GET %sjson HTTP/1.1\r\nHost: %s\r\n\r\n" % (s.path, s.address)).encode()
+    kept.sendall(ask)
+    assert kept.recv(1 << 16).startswith(b"HTTP/1.1 200"), "the owner is answered"
+    follower.event()
+    strangers = []
+    for i in range(400):
+        x = s.connect()
+        x.sendall(STRANGE[i % len(STRANGE)])
+        strangers.append(x)
+        if i % 40 == 39:
+            s.get("json")
+    for x in strangers[-20:]:		# octets now and then give them no more time, and cost nothing
+        try:
+            x.sendall(b"a")
+        except OSError:
+            pass
+    away = int(re.search(rb"probee_http_sent_away_total (\d+)", s.get("metrics")).group(1))
+    assert away >= 100, "only %d of 266 that stay were sent away" % away
+    kept.setblocking(False)
+    try:
+        while kept.recv(1 << 16):
+            pass
+        raise AssertionError("the owner's connection was closed")
+    except BlockingIOError:
+        pass
+    kept.setblocking(True)
+    kept.sendall(ask)
+    assert kept.recv(1 << 16).startswith(b"HTTP/1.1 200"), "the owner's connection goes on"
+    assert follower.event() == {"event": "over", "data": "over"}, "and so does his stream"
+    assert s.stop()[0] == 0, "it does not end well"
+
+
+def strangers_of_ipv6():
+    try:
+        socket.socket(socket.AF_INET6).bind(("::1", 0))
+    except OSError:
+        return
+    strangers_keep_nobody_out("[::1]:0")
+
+
 def damaged(r, good):
     b = bytearray(good)
     for _ in range(r.randrange(1, 9)):
@@ -296,7 +344,8 @@ def it_holds_no_rights():
 
 
 for f in (reports_equal_those_of_the_command, failed_reports_say_why, who_gets_in, headers_of_pages, tokens_of_files, several_traces,
-          metrics_are_understood, events_come_and_go_on, many_clients, slow_clients_hold_up_nobody, torture, it_ends,
+          metrics_are_understood, events_come_and_go_on, many_clients, slow_clients_hold_up_nobody,
+          strangers_keep_nobody_out, strangers_of_ipv6, torture, it_ends,
           one_port_one_server, other_addresses, it_holds_no_rights):
     case(f)
 sys.exit(wrong != 0)

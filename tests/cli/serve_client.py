@@ -90,7 +90,7 @@ class Stream:
     """Server-sent events of a path."""
 
     def __init__(self, server, path="events", last=None, receive_buffer=None):
-        self.socket = socket.socket(socket.AF_INET)
+        self.socket = socket.socket(socket.AF_INET6 if ":" in server.host else socket.AF_INET)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.connect((server.host, server.port))

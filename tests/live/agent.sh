@@ -59,6 +59,14 @@ check "/metrics has its figures" grep -qE '^probee_agent_target_windows_sent_tot
 if command -v promtool >/dev/null; then check "promtool finds nothing wrong" promtool check metrics <"$T/metrics"; fi
 check "other hosts' pages get nothing" equal "$(curl -s -o /dev/null -w '%{http_code}' -H 'Host: evil.example' http://127.0.0.1:19466/metrics)" 403
 check "nothing but /metrics is there" equal "$(curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:19466/x)" 404
+strangers=()
+for _ in {1..60}; do
+	exec {fd}<>/dev/tcp/127.0.0.1/19466
+	printf 'GET /metrics HTTP/1.1\r\nX' >&"$fd"
+	strangers+=("$fd")
+done
+check "half requests keep nobody from /metrics" equal "$(curl -s -m 8 -o /dev/null -w '%{http_code}' http://127.0.0.1:19466/metrics)" 200
+for fd in "${strangers[@]}"; do exec {fd}>&-; done
 first=$(ls "$T"/spool/*.pbz | head -n 1)
 check "a window is a whole trace" test "$(json "$first" 'd["samples"] > 0 and d["damage"]["bad_chunks"] == 0 and not d["damage"]["truncated"]')" = True
 
