@@ -19,6 +19,7 @@ REPORT_SRCS := \
 	src/base/patience.c \
 	src/base/opt_help.c \
 	src/base/opt_values.c \
+	src/base/own_file.c \
 	src/base/terminal.c \
 	src/base/process_limits.c \
 	src/base/stack_room.c \
@@ -532,6 +533,7 @@ CAPTURE_SRCS := \
 	src/agent/ring_journal.c \
 	src/agent/sd_notify.c \
 	src/agent/spool.c \
+	src/agent/spool_folder.c \
 	src/agent/spool_names.c \
 	src/agent/supervisor.c \
 	src/agent/window_cutter.c \

@@ -23,7 +23,7 @@ src/tui:        src/base src/model formats/trace src/profile formats/render src/
 src/serve:      src/base src/model formats/trace src/profile formats/render src/live
 src/flight:     src/base src/rights src/model src/output formats/trace
 src/push:       src/base src/rights src/model src/output formats/trace src/profile formats/render
-src/agent:      src/base src/rights formats/trace src/serve
+src/agent:      src/base src/rights src/output formats/trace src/serve
 src/elf:        src/base
 src/proc:       src/base
 src/helpers:    src/base

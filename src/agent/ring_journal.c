@@ -10,6 +10,7 @@
 
 #include "formats/trace/crc32c.h"
 #include "src/base/io.h"
+#include "src/base/own_file.h"
 
 #define RING_MAGIC 0x6a627072u		/* "rpbj" */
 
@@ -67,14 +68,17 @@ static int read_last(struct ring_journal *j, void *state)
 
 int ring_journal_open(int dir, const char *name, void *state, size_t len, struct ring_journal *j)
 {
+	enum own_verdict v;
 	int err;
 
 	assert(len <= RING_STATE_MAX);
 	*j = (struct ring_journal){ .len = len };
-	j->fd = openat(dir, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+	j->fd = openat(dir, name, O_RDWR | O_CREAT | OWN_FILE_FLAGS, 0600);
 	if (j->fd < 0)
 		return -errno;
-	err = read_last(j, state);
+	err = own_file_check(j->fd, &v);
+	if (!err)
+		err = read_last(j, state);
 	/* A file that was cut short while it was made holds no state yet. */
 	if (!err && !j->number)
 		err = make_room(dir, j->fd);

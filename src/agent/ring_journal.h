@@ -37,7 +37,7 @@ struct ring_journal {
 	uint64_t number;		/* of the last state; 0: there is none */
 };
 
-/* len: at most RING_STATE_MAX. 0 or -errno, silent. */
+/* len: at most RING_STATE_MAX. 0 or -errno, silent; -EACCES: not one's own file (own_file.h). */
 int ring_journal_open(int dir, const char *name, void *state, size_t len, struct ring_journal *j);
 int ring_journal_put(struct ring_journal *j, const void *state);
 void ring_journal_close(struct ring_journal *j);

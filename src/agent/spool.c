@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "src/agent/ring_journal.h"
+#include "src/agent/spool_folder.h"
 #include "src/agent/spool_names.h"
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/io.h"
-
-#define STATE_NAME "spool.state"
+#include "src/base/own_file.h"
 
 enum { LOCK_TRIES = 50, LOCK_PAUSE_MS = 100 };	/* an agent that was killed may still be ending */
 
@@ -229,7 +229,7 @@ int spool_finish(struct spool *s)
 /* The chunks of an open window that are whole. */
 static int take_open(struct spool *s, const char *name, uint64_t seq)
 {
-	int fd = openat(s->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = openat(s->dir, name, O_RDWR | OWN_FILE_FLAGS);
 	int64_t left = fd < 0 ? -errno : spool_cut_to_whole(fd);
 	char whole[SPOOL_NAME_MAX];
 	int err = 0;
@@ -330,16 +330,14 @@ static int open_folder(struct spool *s)
 {
 	int err;
 
-	if (mkdir(s->folder, 0700) && errno != EEXIST)
-		return fail(-errno, "make %s", s->folder);
-	s->dir = open(s->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	s->dir = spool_folder_open(s->folder, true);
 	if (s->dir < 0)
-		return fail(-errno, "open %s", s->folder);
+		return s->dir;
 	err = lock(s->dir);
 	if (err == -EBUSY)
 		return fail_why(err, "another probee agent uses %s", s->folder);
 	if (!err)
-		err = ring_journal_open(s->dir, STATE_NAME, &s->counts, sizeof(s->counts),
+		err = ring_journal_open(s->dir, SPOOL_STATE_NAME, &s->counts, sizeof(s->counts),
 					&s->state);
 	if (!s->counts.next_seq)
 		s->counts.next_seq = 1;

@@ -9,6 +9,9 @@
 
 #include "src/agent/spool.h"
 
+#define SPOOL_STATE_NAME "spool.state"
+#define SPOOL_STATUS_NAME "status"	/* of the agent, for people */
+
 enum spool_name_kind { SPOOL_NAME_OTHER, SPOOL_NAME_OPEN, SPOOL_NAME_WHOLE };
 
 /* real_ns: CLOCK_REALTIME of the window's beginning. */

@@ -13,9 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/agent/spool_names.h"
 #include "src/agent/supervisor_parts.h"
 #include "src/base/fail.h"
 #include "src/base/io.h"
+#include "src/base/own_file.h"
 #include "src/base/visible.h"
 #include "src/serve/listen_address.h"
 
@@ -75,12 +77,27 @@ static bool put_status(struct supervisor *s, int fd)
 void agent_write_status(struct supervisor *s)
 {
 	int dir = spool_dir(s->spool);
-	int fd = openat(dir, AGENT_STATUS_NAME ".new",
-			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd;
 
+	unlinkat(dir, SPOOL_STATUS_NAME ".new", 0);	/* of an agent that was killed */
+	fd = openat(dir, SPOOL_STATUS_NAME ".new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	s->next_file_ns = now_ns() + AGENT_FILE_NS;
 	if (fd >= 0 && put_status(s, fd))
-		renameat(dir, AGENT_STATUS_NAME ".new", dir, AGENT_STATUS_NAME);
+		renameat(dir, SPOOL_STATUS_NAME ".new", dir, SPOOL_STATUS_NAME);
+}
+
+/* The agent may be another user's, so only what is no regular file is refused. */
+static int read_status(const char *file, char **text, struct stat *st)
+{
+	int fd = open(file, O_RDONLY | OWN_FILE_FLAGS), err;
+
+	if (fd < 0)
+		return -errno;
+	err = fstat(fd, st) ? -errno : S_ISREG(st->st_mode) ? 0 : -EINVAL;
+	if (!err)
+		err = (int)io_read_all(fd, text, 1 << 20);
+	close(fd);
+	return err;
 }
 
 int agent_status(const char *path)
@@ -95,9 +112,9 @@ int agent_status(const char *path)
 		agent_config_release(&c);
 		return err;
 	}
-	snprintf(file, sizeof(file), "%s/" AGENT_STATUS_NAME, c.folder);
+	snprintf(file, sizeof(file), "%s/" SPOOL_STATUS_NAME, c.folder);
 	agent_config_release(&c);
-	if (stat(file, &st) || io_read_file(file, &text, 1 << 20) < 0)
+	if (read_status(file, &text, &st) < 0)
 		return fail_why(-ENOENT, "%s cannot be read: no agent has run here, or you may not "
 				"read it", file);
 	age = (int64_t)time(NULL) - (int64_t)st.st_mtime;

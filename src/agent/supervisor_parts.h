@@ -23,7 +23,6 @@
 #define AGENT_TICK_NS NSEC_PER_SEC
 #define AGENT_LINE_NS (60 * NSEC_PER_SEC)	/* a line in the log */
 #define AGENT_FILE_NS (10 * NSEC_PER_SEC)	/* the file for agent_status() */
-#define AGENT_STATUS_NAME "status"
 
 enum {
 	RECORDER_START_S = 60,		/* until the first chunk of a trace */

@@ -16,8 +16,10 @@
 #include "src/agent/agent_state.h"
 #include "src/agent/ring_journal.h"
 #include "src/agent/spool.h"
+#include "src/agent/spool_folder.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/own_file.h"
 
 #define LOOK_MS 1000			/* for a new window; for the next sign of life */
 #define FIRST_PAUSE_NS NSEC_PER_SEC
@@ -295,7 +297,7 @@ static void close_batch(struct sending *s)
 static int add_window(struct sending *s, const char *name, uint64_t *bytes)
 {
 	struct window_batch *b = &s->batch;
-	int fd = openat(s->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(s->dir, name, O_RDONLY | OWN_FILE_FLAGS);
 	struct stat st;
 
 	if (fd < 0)
@@ -389,9 +391,9 @@ static int open_state(struct sending *s)
 	int err;
 
 	snprintf(file, sizeof(file), "target-%s.state", name);
-	s->dir = open(s->w->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	s->dir = spool_folder_open(s->w->folder, false);
 	if (s->dir < 0)
-		return fail(-errno, "open %s", s->w->folder);
+		return s->dir;
 	err = ring_journal_open(s->dir, file, &s->st, sizeof(s->st), &s->journal);
 	if (err)
 		return fail(err, "open %s/%s", s->w->folder, file);

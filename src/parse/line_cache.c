@@ -15,6 +15,7 @@
 
 #include "src/base/array.h"
 #include "src/base/io.h"
+#include "src/base/own_file.h"
 #include "src/debug_info/debug_cache.h"
 
 #define ROOT_PARENT "/var/cache"
@@ -53,7 +54,7 @@ static int open_own(int at, const char *name)
 
 	if (fd < 0)
 		return -errno;
-	if (!fstat(fd, &st) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+	if (!fstat(fd, &st) && own_folder_verdict(&st) == OWN_ALONE)
 		return fd;
 	close(fd);
 	return -EPERM;
@@ -184,6 +185,21 @@ static void make_room(const struct line_cache *c)
 		close(fd);
 }
 
+/* A file of the cache; -errno: it cannot be opened, or is something else than was kept here. */
+static int open_kept(const struct line_cache *c, const char *name, int flags)
+{
+	int fd = openat(c->dir, name, flags | OWN_FILE_FLAGS, 0600), err;
+	enum own_verdict v;
+
+	if (fd < 0)
+		return -errno;
+	err = own_file_check(fd, &v);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
 int line_cache_open(struct line_cache *c, const struct line_cache_key *key)
 {
 	char name[NAME_MAX_BYTES];
@@ -191,9 +207,9 @@ int line_cache_open(struct line_cache *c, const struct line_cache_key *key)
 
 	if (!c || name_of(key, name))
 		return -ENOENT;
-	fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open_kept(c, name, O_RDONLY);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	futimens(fd, NULL);		/* it is used */
 	return fd;
 }
@@ -223,7 +239,7 @@ void line_cache_append(struct line_cache *c, const struct line_cache_key *key, c
 	if (!c || !len || len % 8 || name_of(key, name))
 		return;
 	pthread_mutex_lock(&c->lock);
-	fd = openat(c->dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = open_kept(c, name, O_RDWR | O_CREAT);
 	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
 		append(fd, v, len);
 	if (fd >= 0)

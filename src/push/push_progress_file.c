@@ -10,6 +10,8 @@
 
 #include "src/base/fail.h"
 #include "src/base/io.h"
+#include "src/base/own_file.h"
+#include "src/output/output_place.h"
 
 enum { LINE_MAX_LEN = 96 };
 
@@ -36,19 +38,44 @@ static int read_line(struct push_progress_file *f)
 	return 0;
 }
 
+/* In a directory that no link of another user leads to. The descriptor, or -errno, explained. */
+static int open_beneath(const char *path)
+{
+	struct output_refusal no;
+	struct output_place place;
+	struct output_user user;
+	int err, fd;
+
+	output_user_now(&user);
+	err = output_place_open(path, &user, &place, &no);
+	if (err && no.why == OUTPUT_LINK_ABOVE)
+		return fail_why(err, "%s: a directory of the path is a link of another user (%u), "
+				"which is not followed. Try: the path without links", path,
+				(unsigned)no.uid);
+	fd = err ? err : openat(place.dir, place.name, O_RDWR | O_CREAT | OWN_FILE_FLAGS, 0600);
+	if (!err && fd < 0)
+		fd = -errno;
+	output_place_close(&place);
+	return fd < 0 ? fail(fd, "open %s", path) : fd;
+}
+
 int push_progress_file_open(const char *path, struct push_progress_file *f)
 {
-	struct stat st;
+	enum own_verdict v;
 	int err;
 
-	*f = (struct push_progress_file){ .path = path };
-	f->fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+	*f = (struct push_progress_file){ .path = path, .fd = open_beneath(path) };
 	if (f->fd < 0)
-		return fail(-errno, "open %s", path);
-	err = fstat(f->fd, &st) ? -errno : 0;
-	if (!err && !S_ISREG(st.st_mode))
-		err = fail_why(-EINVAL, "%s is no regular file", path);
-	if (!err)
+		return f->fd;
+	err = own_file_check(f->fd, &v);
+	if (err && v == OWN_OTHER_KIND)
+		fail_why(err, "%s is no regular file", path);
+	else if (err && v != OWN_ALONE)
+		fail_why(err, "%s %s, so it cannot keep what was sent. Try: another name", path,
+			 own_verdict_text(v));
+	else if (err)
+		fail(err, "open %s", path);
+	else
 		err = read_line(f);
 	if (err)
 		push_progress_file_close(f);

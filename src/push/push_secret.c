@@ -12,6 +12,7 @@
 #include "formats/render/base64.h"
 #include "src/base/fail.h"
 #include "src/base/io.h"
+#include "src/base/own_file.h"
 #include "src/push/push_settings.h"
 
 void push_secret_free(char *s)
@@ -41,6 +42,9 @@ static int check_secret(int fd, const char *path)
 		return fail(-errno, "read %s", path);
 	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
 		return fail_why(-EINVAL, "%s is no regular file", path);
+	if (st.st_uid && !own_file_is_ours(&st))
+		return fail_why(-EACCES, "%s belongs to another user, who would choose the secret",
+				path);
 	if (st.st_mode & (is_credential(path) ? 07 : 077))
 		return fail_why(-EACCES, "%s: others can read this secret. Try: chmod 600 %s", path,
 				path);

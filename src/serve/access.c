@@ -14,6 +14,7 @@
 
 #include "src/base/fail.h"
 #include "src/base/io.h"
+#include "src/base/own_file.h"
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -38,6 +39,9 @@ static int check_file(int fd, const char *path)
 		return fail(-errno, "read %s", path);
 	if (!S_ISREG(st.st_mode))
 		return fail_why(-EINVAL, "%s is no regular file", path);
+	if (st.st_uid && !own_file_is_ours(&st))
+		return fail_why(-EACCES, "%s belongs to another user, who would know the token. "
+				"Try: a file of your own", path);
 	if (st.st_mode & 077)
 		return fail_why(-EACCES, "%s: others can read this token. Try: chmod 600 %s", path,
 				path);
