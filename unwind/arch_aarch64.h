@@ -93,6 +93,13 @@ static inline int64_t arch_prologue_at(const uint64_t code[3], int i, int64_t be
 	return ARCH_FRAME_UNKNOWN;
 }
 
+static inline int64_t arch_way_out(const uint64_t bytes[2], uint64_t *pops_fp)
+{
+	(void)bytes;
+	(void)pops_fp;
+	return ARCH_FRAME_UNKNOWN;
+}
+
 static inline bool arch_is_new_task(const uint64_t *regs)
 {
 	(void)regs;

@@ -211,6 +211,51 @@ static inline int64_t arch_prologue_at(const uint64_t code[3], int i, int64_t be
 	return behind > 0 ? room + pushed : behind < 0 ? 0 : pushed;
 }
 
+/* Skips octets of code if is is 1, and none if it is 0: without a branch. */
+static inline void arch_skip_if(uint64_t code[2], uint64_t is, int octets)
+{
+	uint64_t bits = 8 * (uint64_t)octets * is;
+
+	code[0] = code[0] >> bits | (code[1] << 1) << (63 - bits);
+	code[1] >>= bits;
+}
+
+/* The operand of sub N, %rsp (0xec8348) or add N, %rsp (0xc48348), which is skipped; else 0. */
+static inline int64_t arch_skip_sp_change(uint64_t code[2], uint32_t insn)
+{
+	uint64_t is = ARCH_IS_ZERO((code[0] & 0xffffff) ^ insn);
+	int64_t by = (int8_t)(code[0] >> 24) * (int64_t)is;
+
+	arch_skip_if(code, is, 4);
+	return by;
+}
+
+/*
+ * How far from sp the return address is, if the 16 octets at pc lead straight to a return: a
+ * trampoline, which does nothing but call what it was given, or what is left of it.
+ * ARCH_FRAME_UNKNOWN: it is no such code. *pops_fp: the caller's frame pointer is below it.
+ *
+ *	endbr64; sub N, %rsp; call *reg; add N, %rsp; pop %rbp; ret	any of these may be missing
+ */
+static inline int64_t arch_way_out(const uint64_t bytes[2], uint64_t *pops_fp)
+{
+	uint64_t code[2] = { bytes[0], bytes[1] }, pops;
+	int64_t room;
+
+	arch_skip_if(code, ARCH_IS_ZERO((code[0] & 0xffffffff) ^ ARCH_ENDBR64), 4);
+	room = -arch_skip_sp_change(code, 0xec8348);
+	/* The prefix of %r8 to %r15. */
+	arch_skip_if(code, ARCH_IS_ZERO((code[0] & 0xf8ffff) ^ 0xd0ff41), 1);
+	arch_skip_if(code, ARCH_IS_ZERO((code[0] & 0xf8ff) ^ 0xd0ff), 2);
+	room += arch_skip_sp_change(code, 0xc48348);
+	pops = ARCH_IS_ZERO((code[0] & 0xff) ^ 0x5d);
+	arch_skip_if(code, pops, 1);
+	arch_skip_if(code, ARCH_IS_ZERO((code[0] & 0xfe) ^ 0xf2), 1);
+	*pops_fp = pops;
+	room += 8 * (int64_t)pops;
+	return (code[0] & 0xff) == 0xc3 && room >= 0 ? room : ARCH_FRAME_UNKNOWN;
+}
+
 /*
  * Whether the thread is a new task that clone() or clone3() has returned 0 to and that has not run
  * yet: orig_ax still says which call it was.

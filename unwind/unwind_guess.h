@@ -111,6 +111,7 @@ enum unwind_guess {
 	GUESS_FRAME_POINTER,
 	GUESS_STACK,			/* scan_at: stack, upwards from sp */
 	GUESS_GENERATED,		/* scan_at: where a window's rule has the return address */
+	GUESS_WAY_OUT,			/* generated, no rule: code from pc on that returns */
 };
 
 /* Moves w to the caller that ra at slot leads to. */
@@ -318,6 +319,32 @@ UNWIND_INLINE int unwind_generated(void *env, struct unwinder *w)
 }
 
 /*
+ * Looks whether the code at pc leads straight to a return, as that of a trampoline does. Such code
+ * needs no window, and is seen at once where nobody may wait for one (a stack with frames of a
+ * runtime). Always 0.
+ */
+UNWIND_INLINE int unwind_way_out(void *env, struct unwinder *w)
+{
+	uint64_t slot, ra = 0, fp = w->fp, pops_fp = 0;
+	int64_t room;
+
+	w->scan_budget -= !!w->scan_budget;
+	room = unwind_read_code(env, w, w->pc) ? ARCH_FRAME_UNKNOWN
+					       : arch_way_out(w->code, &pops_fp);
+	slot = w->sp + (uint64_t)room;
+	if (room != ARCH_FRAME_UNKNOWN && !unwind_read(env, w, slot, &ra) &&
+	    unwind_is_return(env, w, ra) && (!pops_fp || !unwind_read(env, w, slot - 8, &fp))) {
+		unwind_guessed_caller(w, ra, slot, fp);
+		return 0;
+	}
+	/* Octets in front of a function may have been taken for an instruction that it is in. */
+	if (w->may_want)
+		w->wants_code = w->pc;
+	unwind_begin_guess(w, UNWIND_JIT);
+	return 0;
+}
+
+/*
  * Begins to look for the caller of a frame in generated code: where the rule of a window says, if
  * there is one (r; kind), else by guessing. Always 0, or 1 when unwinding ended.
  */
@@ -325,14 +352,19 @@ UNWIND_INLINE int unwind_begin_generated(struct unwinder *w, const struct unwind
 					 uint32_t kind)
 {
 	uint64_t base = kind == CFA_FP ? w->fp : w->sp;
+	uint32_t is_unknown = kind == CFA_NONE || kind == CFA_UNSUPPORTED;
 
 	if (!(w->mode & UNWIND_BY_FRAME_POINTERS))
 		return UNWIND_END(w, UNWIND_JIT);
 	w->guess_end = UNWIND_JIT;
 	/* A stack that is unwound again in user space would lose the frames of its runtime. */
 	w->may_want = !w->wants_code && !(w->map_flags & UNWIND_MAP_ASKED) && !w->run.flags;
-	/* Octets in front of a function may have been taken for an instruction that it is in. */
-	if ((kind == CFA_NONE || kind == CFA_UNSUPPORTED) && w->may_want)
+	w->scan_left = 0;
+	if (is_unknown && w->scan_budget) {
+		w->guess = GUESS_WAY_OUT;
+		return 0;
+	}
+	if (is_unknown && w->may_want)
 		w->wants_code = w->pc;
 	if ((kind != CFA_SP && kind != CFA_FP) || !w->scan_budget) {
 		unwind_begin_guess(w, UNWIND_JIT);

@@ -583,6 +583,8 @@ UNWIND_INLINE int unwind_guess_on(void *env, struct unwinder *w)
 		return unwind_by_frame_size(env, w);
 	if (w->guess == GUESS_GENERATED)
 		return unwind_generated(env, w);
+	if (w->guess == GUESS_WAY_OUT)
+		return unwind_way_out(env, w);
 	return unwind_search_here(env, w);
 }
 

@@ -171,7 +171,7 @@ static int add_binary(struct definition_store *t, const struct rec_binary *r)
 	return add_row(t, &t->columns[REC_BINARY], sizeof(copy), r->id, &copy);
 }
 
-/* Whether the node is the loop of the interpreted function that has called it. */
+/* Whether the node is the loop of the interpreted function that has called it, or leads to one. */
 static bool is_loop(const struct definition_store *t, const struct rec_node *r)
 {
 	const struct table_node *parent = definition_store_node_row(t, r->parent);
@@ -180,7 +180,8 @@ static bool is_loop(const struct definition_store *t, const struct rec_node *r)
 						 ? definition_store_find_frame(t, parent->frame)
 						 : NULL;
 
-	return f && caller && f->kind == FRAME_USER && caller->flags & FRAME_RUNTIME;
+	return f && (f->flags & FRAME_TRAMPOLINE ||
+		     (caller && f->kind == FRAME_USER && caller->flags & FRAME_RUNTIME));
 }
 
 static bool is_of_runtime(const struct definition_store *t, const struct rec_node *r)

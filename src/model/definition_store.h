@@ -26,7 +26,8 @@ struct definition_store;
 struct definition_store *definition_store_new(void);			/* NULL: out of memory */
 /*
  * Frames that are left out, from now on: their nodes are the same stacks as their parents. The
- * loop of an interpreter is the native function that an interpreted one calls.
+ * loop of an interpreter is the native function that an interpreted one calls; trampolines of it
+ * (FRAME_TRAMPOLINE) go with it.
  */
 enum frame_folding { FOLD_NOTHING, FOLD_LOOPS, FOLD_RUNTIMES };
 void definition_store_fold(struct definition_store *t, enum frame_folding folding);

@@ -142,6 +142,11 @@ enum {
 	/* With FRAME_RUNTIME: not interpreted but compiled, or inlined into such code. */
 	FRAME_COMPILED = 32,
 	FRAME_INLINED = 64,
+	/*
+	 * Generated code that only runs the loop of the function that it has called, which has
+	 * FRAME_RUNTIME, so that profilers see that function on the native stack.
+	 */
+	FRAME_TRAMPOLINE = 128,
 };
 
 /*

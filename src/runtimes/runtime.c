@@ -272,6 +272,7 @@ static const struct runtime_kind_row {
 	uint8_t lang;
 	bool owns_code;
 	bool has_offsets;	/* an instruction is a distance within its code object */
+	bool has_trampolines;	/* python -X perf */
 	int (*find)(struct elf_image *img, int fd, const void *data, struct runtime_image *out);
 	bool (*is_sound)(const struct runtime_image *image);
 	const char *(*variant)(const struct runtime_image *image);	/* behind the version */
@@ -304,7 +305,8 @@ static const struct runtime_kind_row {
 	bool (*has_one_each)(const struct runtime_image *image);	/* NULL: no */
 } kinds[RUNTIME_KINDS] = {
 	[RUNTIME_CPYTHON] = {
-		.name = "python", .lang = LANG_PYTHON, .has_offsets = true, .find = python_find,
+		.name = "python", .lang = LANG_PYTHON, .has_offsets = true,
+		.has_trampolines = true, .find = python_find,
 		.is_sound = python_is_sound, .variant = python_variant,
 		.program = python_program_of, .constants = python_constants,
 		.shorten = python_shorten, .code_read = python_code_of,
@@ -390,6 +392,11 @@ bool runtime_has_offsets(const struct runtime_image *image)
 bool runtime_owns_code(const struct runtime_image *image)
 {
 	return kinds[image->kind].owns_code;
+}
+
+bool runtime_has_trampolines(const struct runtime_image *image)
+{
+	return kinds[image->kind].has_trampolines;
 }
 
 void runtime_title(const struct runtime_image *image, char title[RUNTIME_TITLE_BYTES])

@@ -107,6 +107,9 @@ bool runtime_has_offsets(const struct runtime_image *image);
 /* Whether its frames are on the native stack, in code that it generates (RUNTIME_OWNS_CODE). */
 bool runtime_owns_code(const struct runtime_image *image);
 
+/* Whether code that it generates may stand between its loop and the loop's caller. */
+bool runtime_has_trampolines(const struct runtime_image *image);
+
 /* "python 3.11.2". */
 #define RUNTIME_TITLE_BYTES 32
 void runtime_title(const struct runtime_image *image, char title[RUNTIME_TITLE_BYTES]);

@@ -3,9 +3,10 @@
 somewhere, `probee snapshot` takes their stacks, and then one thread of each writes its own (faulthandler, in the handler of a
 signal that it gets before anything else). All Python frames must be equal: function, file, line.
 
-python_judge.py tree PYTHON SECONDS: `probee sample` of a running program whose stacks prove themselves. Each of its functions is
+python_judge.py tree PYTHON SECONDS [perf]: `probee sample` of a running program whose stacks prove themselves. Each of its functions is
 called in one place only, and its name says where: f01_L37 is called by f0_... in line 37; f01_C_L37 through a C function. So the
-names and lines of each two neighbours must agree, and between them there must be native frames if and only if C is between.
+names and lines of each two neighbours must agree, and between them there must be native frames if and only if C is between;
+with perf (PYTHON runs with -X perf) they always are, and each function has a trampoline, which must be no frame of its own.
 
 Prints what was compared, and the first stacks that differ; exit 1 if any does."""
 import json
@@ -34,7 +35,14 @@ def stacks(trace, *options):
     frames = d["shared"]["frames"]
     for p in d["profiles"]:
         for s in filter(None, p["samples"]):        # an empty one is time in which the thread did not run
-            yield p["name"], [frames[i] for i in reversed(s)]
+            yield p["name"], without_trampolines([frames[i] for i in reversed(s)])
+
+
+def without_trampolines(frames):
+    """--native-loops shows the trampolines of -X perf, too: the function once more, without a line, right outside of it."""
+    def is_trampoline(f, inner):
+        return is_python(f) and "line" not in f and re.sub(r":\d+$", "", inner["name"]) == f["name"]
+    return frames[:1] + [f for f, inner in zip(frames[1:], frames) if not is_trampoline(f, inner)]
 
 
 def text(frames):
@@ -190,7 +198,7 @@ def loops_without_frames(frames):
     return sum(i + 1 == len(frames) or not is_python(frames[i + 1]) for i in loops[1:])
 
 
-def why_wrong(frames, python_minor):
+def why_wrong(frames, is_native_between):
     """None: the stack is a path of the tree. Else what is wrong."""
     # What is further out is no part of the tree. (It has no frames where another interpreter of the thread has called this one.)
     tops = [i for i, f in enumerate(frames) if re.sub(r":\d+$", "", f["name"]) == "top"]
@@ -215,14 +223,14 @@ def why_wrong(frames, python_minor):
                 return "%s is called by %s" % (child, name)
             if f.get("line") != line:
                 return "%s is called in line %s, and not %s" % (child, line, f.get("line"))
-            if (way == "C" or python_minor < 11) != (native_between > 0):
+            if (way == "C" or is_native_between) != (native_between > 0):
                 return "%d native frames between %s and %s" % (native_between, child, name)
         child, way, line, native_between = m.group(1), m.group(2), int(m.group(3)), 0
         nr += 1
     return "it ends at %s" % child if child else None
 
 
-def tree(python, seconds):
+def tree(python, seconds, with_perf):
     minor = int(subprocess.check_output([python, "-S", "-c", "import sys; print(sys.version_info[1])"]))
     with open("judge_tree.py", "w") as f:
         f.write(make_tree(9, 2))
@@ -240,16 +248,26 @@ def tree(python, seconds):
         nr += 1
         python_frames += sum(map(is_python, frames))
         without += not any(map(is_python, frames))
-        why = why_wrong(frames, minor)
+        why = why_wrong(frames, minor < 11 or with_perf)
         if why:
             wrong += 1
             if wrong <= 3:
                 print("%s: %s" % (why, " ".join("%s" % f["name"] for f in frames)) if "VERBOSE" in os.environ else why)
     print("%d samples, %d true paths (%.2f %%), %.1f Python frames each, %d without any" %
           (nr, nr - wrong, 100 * (nr - wrong) / max(nr, 1), python_frames / max(nr, 1), without))
-    return nr < 40 or wrong > nr * 0.005 or without > nr * 0.01
+    doubled = with_perf and doubles("judge.pbz")
+    return nr < 40 or wrong > nr * 0.005 or without > nr * 0.01 or doubled > nr * 0.01
+
+
+def doubles(trace):
+    """Samples that show a function of the tree twice: none is recursive."""
+    out = subprocess.run([PROBEE, "report", trace, "--collapse", "-q"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    lines = [line.rsplit(" ", 1) for line in out.splitlines()]
+    found = [(s, int(n)) for s, n in lines for names in [re.findall(r"f\d*_[DC]_L\d+|top", s)] if len(names) != len(set(names))]
+    print("%d of them show a function twice" % sum(n for s, n in found))
+    return sum(n for s, n in found)
 
 
 if sys.argv[1] == "stopped":
     sys.exit(stopped(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:]))
-sys.exit(tree(sys.argv[2], float(sys.argv[3])))
+sys.exit(tree(sys.argv[2], float(sys.argv[3]), sys.argv[4:] == ["perf"]))

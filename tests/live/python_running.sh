@@ -12,6 +12,10 @@ while read -r version python; do
 	[ "$version" != missing: ] || { [ ! "$python" ] || skip_part "Python $python" "not on this machine"; continue; }
 	found=1
 	check "Python $version: stacks are paths of the tree of calls ($python)" judge "$python" "${SECONDS_EACH:-3}"
+	[ "${version#3.}" -ge 12 ] && "$python" -S -X perf -c 'import sys; sys.exit(not sys.is_stack_trampoline_active())' || continue
+	printf '#!/bin/sh\nexec %s -X perf "$@"\n' "$python" >"perf$version"
+	chmod +x "perf$version"
+	check "Python $version -X perf: the same, and each function once" judge "$T/perf$version" "${SECONDS_EACH:-2}" perf
 done < <("$ROOT/tests/oracle/python/pythons.sh")
 [ $found = 1 ] || skip "no Python that is known"
 done_testing

@@ -14,6 +14,8 @@ while read -r version python; do
 	check "Python $version: stacks of stopped threads are what faulthandler says ($python)" \
 		judge "$python" "${PROCESSES:-12}" "${ROUNDS:-3}"
 	[ "$version" != 3.11 ] || check "Python $version: of threads that sleep, too" judge "$python" 6 1 --asleep
+	[ "$version" != 3.13 ] || { printf '#!/bin/sh\nexec %s -X perf "$@"\n' "$python" >perf && chmod +x perf &&
+		check "Python $version -X perf: the same" judge "$T/perf" 6 2; }
 	[ "$version" != 3.12 ] || check "Python $version: names of functions that come and go are not mistaken" judge "$python" 12 3 --exec
 done < <("$ROOT/tests/oracle/python/pythons.sh")
 [ $found = 1 ] || skip "no Python that is known"

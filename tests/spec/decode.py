@@ -106,10 +106,10 @@ class Names:
         return self.frames[i]
 
     def is_loop(self, node):
-        """Whether it is the loop of the interpreter that runs the function in its parent (section 4.9)."""
+        """Whether it is the loop of the interpreter that runs the function in its parent, or leads to one (section 4.9)."""
         frame, up = self.seg.frame.get(node[1]), self.seg.node.get(node[0])
         caller = self.seg.frame.get(up[1]) if up else None
-        return bool(frame and caller and frame['kind'] == 0 and caller['flags'] & 16)
+        return bool(frame and (frame['flags'] & 128 or (caller and frame['kind'] == 0 and caller['flags'] & 16)))
 
     def stack(self, node):
         """The functions of a stack, outermost first."""
@@ -117,7 +117,7 @@ class Names:
             frames, at = [], node
             while at:
                 n = self.seg.node.get(at)
-                if n and self.is_loop(n):
+                while n and self.is_loop(n):
                     at = n[0]
                     n = self.seg.node.get(at)
                 frames.append(self.frame(n[1]) if n else [MISSING])

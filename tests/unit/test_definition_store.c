@@ -340,6 +340,23 @@ static void loops_are_left_out(void **state)
 	assert_int_equal(definition_store_node_row(t, 3)->frame, 3);
 }
 
+/* Code that leads to the loop goes with it, and stays where the loops are shown. */
+static void trampolines_are_left_out(void **state)
+{
+	(void)state;
+	for (int shown = 0; shown < 2; shown++) {
+		definition_store_free(t);
+		t = definition_store_new();
+		definition_store_fold(t, shown ? FOLD_NOTHING : FOLD_LOOPS);
+		add_interpreted();
+		ADD(FRAME, frame, { .id = 5, .kind = FRAME_JIT, .flags = FRAME_TRAMPOLINE | FRAME_RETURN_ADDRESS });
+		for (uint32_t i = 0; i < 4; i++)
+			ADD(NODE, node, { .id = 5 + i, .parent = 4 + i, .frame = (const uint32_t[]){ 5, 2, 3, 4 }[i] });
+		assert_int_equal(frames_of(8), shown ? 43254321 : 42421);
+		assert_int_equal(frames_of(5), shown ? 54321 : 421);
+	}
+}
+
 static void frames_of_runtimes_tell_their_kind(void **state)
 {
 	(void)state;
@@ -397,6 +414,7 @@ int main(void)
 		TEST(symbols_of_missing_things), TEST(the_first_definition_counts),
 		TEST(lines_in_other_files), TEST(impossible_ids_are_refused), TEST(strings_are_octets),
 		TEST(loops_are_left_out), TEST(loops_stay_if_nothing_is_said),
+		TEST(trampolines_are_left_out),
 		TEST(frames_of_runtimes_tell_their_kind),
 		TEST(code_that_is_gone),
 		TEST(interpreted_frames_are_left_out),

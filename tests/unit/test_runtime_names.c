@@ -173,6 +173,19 @@ static void collect(void)
 	assert_int_equal(runtime_names_collect(w.n, on_symbol, NULL, &(struct patience){ 0 }), 0);
 }
 
+/* Generated code that calls the loop of CPython has no frame of its own: but only that one's. */
+static void only_loops_have_trampolines(void **state)
+{
+	const uint64_t words[2] = { first_word(0, RUNTIME_FRAME_INTERPRETED, CODE(1)), 1ull << 32 | 2 };
+	const uint64_t compiled[2] = { first_word(0, RUNTIME_FRAME_COMPILED, CODE(1)), 1ull << 32 | 2 };
+	const uint64_t elsewhere[2] = { first_word(3, RUNTIME_FRAME_INTERPRETED, CODE(1)), 1ull << 32 | 2 };
+
+	(void)state;
+	assert_true(runtime_names_has_trampolines(w.n, w.p, words));
+	assert_false(runtime_names_has_trampolines(w.n, w.p, compiled));
+	assert_false(runtime_names_has_trampolines(w.n, w.p, elsewhere));
+}
+
 static void names_and_lines_come(void **state)
 {
 	struct runtime_names_stats stats;
@@ -330,6 +343,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(names_and_lines_come), TEST(kinds_are_told),
+		TEST(only_loops_have_trampolines), TEST(kinds_are_told),
 		TEST(an_object_that_is_gone_has_no_name),
 		TEST(an_object_that_is_there_again_has_its_name), TEST(an_object_that_stays_gone_is_told),
 		TEST(another_object_is_not_mistaken),

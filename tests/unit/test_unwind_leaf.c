@@ -398,6 +398,52 @@ static void test_new_task(void **state)
 	expect(w, UNWIND_ROOT, LEAF + 3, RET | GUESS, OUTER_RET | GUESS, at(0x4010) | GUESS);
 }
 
+/*
+ * CPython's -X perf calls the interpreter's loop through code like this. No window tells of it, and
+ * where a runtime has frames nobody waits for one.
+ */
+#define TRAMPOLINE (JIT + 0x400)
+
+static void expect_trampoline(struct world *w, uint64_t pc, uint64_t sp)
+{
+	start(w, pc, sp, 0x1234);
+	poke(w, SP, at(0x4010));
+	expect(w, UNWIND_ROOT, pc, at(0x4010) | GUESS);
+	poke(w, SP, STACK);				/* no address of code */
+	expect(w, UNWIND_JIT, pc);
+}
+
+static void test_trampoline(void **state)
+{
+	struct world *w = *state;
+
+	outer_rows(w);
+	code(w, BARE + 0x1e, 0xff, 0xd1);
+	/* sub $8, %rsp; call *%rcx; add $8, %rsp; ret */
+	code(w, TRAMPOLINE, 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3, 0, 0);
+	expect_trampoline(w, TRAMPOLINE, SP);
+	expect_trampoline(w, TRAMPOLINE + 4, SP - 8);
+	expect_trampoline(w, TRAMPOLINE + 6, SP - 8);
+	expect_trampoline(w, TRAMPOLINE + 10, SP);
+	/* endbr64 in front, and a register with a prefix: call *%r11. */
+	code(w, TRAMPOLINE, 0x90, 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08, 0x41, 0xff, 0xd3);
+	code(w, TRAMPOLINE + 12, 0x48, 0x83, 0xc4, 0x08, 0xf3, 0xc3);
+	expect_trampoline(w, TRAMPOLINE + 9, SP - 8);
+	expect_trampoline(w, TRAMPOLINE + 12, SP - 8);
+	/* As the caller of another function, and with the frame pointer in its frame. */
+	code(w, TRAMPOLINE, 0x55, 0x48, 0x83, 0xec, 0x10, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3);
+	start(w, at(0x3010), SP - 24, 0x1234);
+	poke(w, SP, TRAMPOLINE + 7);
+	poke(w, SP + 0x18, STACK + 0x180);
+	poke(w, SP + 0x20, BARE + 0x20);
+	poke(w, STACK + 0x188, at(0x4010));
+	expect(w, UNWIND_ROOT, at(0x3010), (TRAMPOLINE + 7) | RA, (BARE + 0x20) | GUESS, at(0x4010) | GUESS);
+	/* Something else is between it and the return, and no frame pointer is there. */
+	poke(w, SP + 0x18, 3);
+	code(w, TRAMPOLINE, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0x90, 0xc3);
+	expect(w, UNWIND_JIT, at(0x3010), (TRAMPOLINE + 7) | RA);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
@@ -415,6 +461,7 @@ int main(void)
 		T(test_stack_is_searched),
 		T(test_searches_are_limited),
 		T(test_new_task),
+		T(test_trampoline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

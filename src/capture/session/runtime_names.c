@@ -326,6 +326,14 @@ bool runtime_names_frame(struct runtime_names *n, const struct process *p, const
 	return f->binary;
 }
 
+bool runtime_names_has_trampolines(struct runtime_names *n, const struct process *p,
+				   const uint64_t words[2])
+{
+	uint32_t id = kind_of(words) == RUNTIME_FRAME_INTERPRETED ? code_of(n, p, words) : IX_NONE;
+
+	return id != IX_NONE && runtime_has_trampolines(n->codes[id]->image);
+}
+
 bool runtime_names_shift(struct runtime_names *n, const struct process *p, const uint64_t *words,
 			 size_t nr, uint64_t *out)
 {

@@ -68,6 +68,9 @@ void runtime_names_free(struct runtime_names *n);	/* NULL is fine */
 /* words: both of the frame. false: the process has no runtime, or out of memory. */
 bool runtime_names_frame(struct runtime_names *n, const struct process *p, const uint64_t words[2],
 			 struct stack_frame *f);
+/* Whether generated code that has called this frame's loop is a trampoline of the same function. */
+bool runtime_names_has_trampolines(struct runtime_names *n, const struct process *p,
+				   const uint64_t words[2]);
 int runtime_names_request(struct runtime_names *n, const struct process *p, uint32_t cookie,
 			  const uint64_t words[2]);
 

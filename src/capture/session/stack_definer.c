@@ -114,8 +114,17 @@ static const struct mapping *mapping_of(struct stack_definer *d, struct process 
 	return m && !m->is_unread ? m : NULL;
 }
 
+/* Whether generated code is a trampoline: inner are the words of the frame that it has called. */
+static bool is_trampoline(const struct stack_definer *d, const struct process *p,
+			  const uint64_t *inner)
+{
+	return inner && *inner & UNWIND_RUNTIME && d->deps.runtimes &&
+	       runtime_names_has_trampolines(d->deps.runtimes, p, inner);
+}
+
+/* inner: see is_trampoline(); NULL: it has called none. */
 static uint32_t user_frame(struct stack_definer *d, struct process *p, uint64_t raw,
-			   uint64_t time_ns)
+			   const uint64_t *inner, uint64_t time_ns)
 {
 	uint64_t addr = raw & UNWIND_ADDRESS_MASK, call = instruction_of(raw);
 	struct stack_frame f = { .addr = addr, .kind = FRAME_USER };
@@ -138,6 +147,8 @@ static uint32_t user_frame(struct stack_definer *d, struct process *p, uint64_t 
 	} else {
 		f.kind = FRAME_JIT;
 		f.binary = jit_names_binary(d->deps.jit, p, call, time_ns);
+		if (is_trampoline(d, p, inner))
+			f.flags |= FRAME_TRAMPOLINE;
 	}
 	id = define_frame(d, &f, f.binary ? definitions_binary(d->deps.defs, f.binary) : 0,
 			  &is_new);
@@ -424,15 +435,18 @@ static size_t find_frames(const uint64_t *words, size_t nr, uint16_t places[UNWI
 	return n;
 }
 
-/* The frame that begins with this word; in that of a runtime UNWIND_SHADOW is a bit of its kind. */
+/*
+ * The frame that begins with this word; in that of a runtime UNWIND_SHADOW is a bit of its kind.
+ * inner: where the frame begins that it has called, or NULL.
+ */
 static uint32_t frame_of_word(struct stack_definer *d, struct process *p, const uint64_t *word,
-			      uint64_t time_ns)
+			      const uint64_t *inner, uint64_t time_ns)
 {
 	if (*word & UNWIND_RUNTIME)
 		return runtime_frame(d, p, word);
 	if (*word & UNWIND_SHADOW)
 		return shadow_frame(d, *word, false);
-	return user_frame(d, p, *word, time_ns);
+	return user_frame(d, p, *word, inner, time_ns);
 }
 
 static uint32_t define_user(struct stack_definer *d, struct process *p, const struct wire_stack *w,
@@ -447,9 +461,10 @@ static uint32_t define_user(struct stack_definer *d, struct process *p, const st
 	    runtime_names_shift(d->deps.runtimes, p, words, nr, shifted))
 		words = shifted;
 	for (size_t i = find_frames(words, nr, places); i-- > 0;) {
-		const uint64_t *word = &words[places[i]];
+		const uint64_t *inner = i ? &words[places[i - 1]] : NULL;
 
-		node = define_node(d, node, frame_of_word(d, p, word, w->head->time_ns));
+		node = define_node(d, node, frame_of_word(d, p, &words[places[i]], inner,
+							  w->head->time_ns));
 	}
 	return node;
 }
