@@ -15,7 +15,7 @@
 
 _Static_assert(sizeof(struct python_layout) % sizeof(uint32_t) == 0, "fields are words");
 
-/* 3.8 and 3.9. */
+/* 3.8 to 3.10. */
 #define FRAME_OBJECTS							\
 	.interpreters_head = 32, .threads_head = 8,			\
 	.thread_next = 8, .thread_interpreter = 16, .thread_id = 176,	\
@@ -30,11 +30,14 @@ _Static_assert(sizeof(struct python_layout) % sizeof(uint32_t) == 0, "fields are
 	.bytes_size = 16, .bytes_value = 32, .object_type = 8, .var_size = 16
 
 static const struct python_layout rows[] = {
-	{ .minor = 8, FRAME_OBJECTS, .frame_instruction = 104, OBJECTS(48, 72) },
-	{ .minor = 9, FRAME_OBJECTS, .frame_instruction = 104, OBJECTS(48, 72) },
-	{ .minor = 10, FRAME_OBJECTS, .frame_instruction = 96, OBJECTS(48, 72) },
+	{ .minor = 8, FRAME_OBJECTS, .current_state = 1368,
+	  .frame_instruction = 104, OBJECTS(48, 72) },
+	{ .minor = 9, FRAME_OBJECTS, .current_state = 568,
+	  .frame_instruction = 104, OBJECTS(48, 72) },
+	{ .minor = 10, FRAME_OBJECTS, .current_state = 568,
+	  .frame_instruction = 96, OBJECTS(48, 72) },
 	{ .minor = 11,
-	  .interpreters_head = 40, .threads_head = 16,
+	  .interpreters_head = 40, .threads_head = 16, .current_state = 576,
 	  .thread_next = 8, .thread_interpreter = 16, .thread_id = 152, .thread_frame = 56,
 	  .cframe_frame = 8, .cframe_previous = 16,
 	  .frame_code = 32, .frame_previous = 48, .frame_instruction = 56, .frame_owner = 68,

@@ -21,6 +21,8 @@ struct python_layout {
 	uint32_t minor;			/* of version 3 */
 	/* Bytes from the start of the struct. */
 	uint32_t interpreters_head;	/* _PyRuntime: the first interpreter */
+	/* _PyRuntime: the state that has the GIL; 0: the key leads to that of the same thread. */
+	uint32_t current_state;
 	uint32_t interpreter_next, threads_head;	/* PyInterpreterState */
 	/* PyThreadState */
 	uint32_t thread_next, thread_interpreter, thread_id, thread_frame;

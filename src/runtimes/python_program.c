@@ -14,20 +14,27 @@
  * between the stack pointer and the CFA of the loop. If it lies further out, then the loop was
  * interrupted before it had frames, or after. If it lies further in, then the native unwinder has
  * left a loop out; its frames are not to be lost, and are put before those of this one.
+ *
+ * A thread may run several interpreters (Py_NewInterpreter: mod_wsgi, uWSGI, jep), each with a
+ * state of its own, and one may have called the other. The key under which libc keeps a thread's
+ * state has the current one since 3.12, before that the one which was made first. So up to 3.11 the
+ * state that has the GIL is looked at. A thread that waits does not have it: if there are several
+ * interpreters, its newest state with frames counts. Where the frames of a state are over and there
+ * are more loops, those of the thread's next state follow, the newest first.
  */
 #include "src/runtimes/python_program.h"
 
 #include "unwind/frame_builder.h"
 
 enum {
-	HEAD = PYTHON_CONST_HEAD,
+	HEAD = PYTHON_CONST_HEAD,	/* the interpreter whose states are being looked at */
 	SLOT = PYTHON_CONST_SLOT,
 	STATE = 2,
 	FRAME = 3,
 	CODE = 4, INSTRUCTION = 5, PREVIOUS = 6, OWNER = 7,	/* of one record */
-	COOKIE = 8,
+	FIRST = 8,			/* the state that was found without the list; or 0 */
 	OBJECT = 9,			/* on the C stack: _PyCFrame */
-	TMP = 10, TMP2 = 11,
+	TMP = 10, TMP2 = 11, COOKIE = 11,
 	INNERMOST = 12,
 	CALLER = PYTHON_CONST_SLOT,	/* once the state is found */
 	THREAD = PROGRAM_REG_THREAD, LOW = PROGRAM_REG_LOW, HIGH = PROGRAM_REG_HIGH,
@@ -45,37 +52,109 @@ enum {
 /* Jumps to found if the state in STATE is that of this thread. */
 static void is_own_state(struct frame_builder *b, const struct python_layout *l, int found)
 {
-	frame_load(b, TMP, STATE, l->thread_id, WORD);
+	frame_load(b, TMP, STATE, (int32_t)l->thread_id, WORD | LOAD_MAY_FAIL);
 	frame_jump_if_near(b, THREAD, TMP, THREAD_BYTES_SHIFT, found);
 }
 
-/* Puts the state of this thread into STATE: by the slot, or else from the list of all. */
-static void find_state(struct frame_builder *b, const struct python_layout *l)
+/* Jumps to several if the process has more than one interpreter. HEAD is as at first. */
+static void if_several(struct frame_builder *b, const struct python_layout *l, int several)
 {
-	const int found = frame_label(b), list = frame_label(b), interpreter = frame_label(b);
-	const int thread = frame_label(b), next = frame_label(b), none = frame_label(b);
+	const int single = frame_label(b);
 
-	frame_jump_if_zero(b, SLOT, list);
+	frame_load(b, TMP, HEAD, (int32_t)l->interpreter_next, WORD | LOAD_MAY_FAIL);
+	frame_jump_if_zero(b, TMP, single);
+	frame_load(b, TMP, TMP, (int32_t)l->interpreter_next, WORD | LOAD_MAY_FAIL);
+	frame_jump_if_not_zero(b, TMP, several);
+	frame_place(b, single);
+}
+
+/* Jumps to found if the state in STATE has frames. */
+static void if_has_frames(struct frame_builder *b, const struct python_layout *l, int found)
+{
+	frame_load(b, TMP, STATE, (int32_t)l->thread_frame, WORD);
+	if (l->minor == 11 || l->minor == 12)
+		frame_load(b, TMP, TMP, (int32_t)l->cframe_frame, WORD);
+	frame_jump_if_not_zero(b, TMP, found);
+}
+
+/* Where the states of a thread are looked for. */
+struct search {
+	int list, next, found, end;	/* labels */
+};
+
+/* The state of this thread that is known without the list goes to STATE and FIRST. */
+static void find_first(struct frame_builder *b, const struct python_layout *l,
+		       const struct search *s)
+{
+	const int own = frame_label(b), by_key = frame_label(b);
+
+	if (l->current_state) {
+		frame_load(b, STATE, HEAD,
+			   (int32_t)(l->current_state - l->interpreters_head + l->interpreter_next),
+			   WORD | LOAD_MAY_FAIL);
+		frame_jump_if_zero(b, STATE, by_key);
+		is_own_state(b, l, own);
+		frame_place(b, by_key);
+		if_several(b, l, s->list);
+	}
+	frame_jump_if_zero(b, SLOT, s->list);
 	frame_plus(b, SLOT, THREAD);
 	frame_load(b, STATE, SLOT, 0, WORD);
-	frame_jump_if_zero(b, STATE, list);
-	is_own_state(b, l, found);
-	frame_place(b, list);
-	frame_load(b, FRAME, HEAD, 0, WORD);
+	frame_jump_if_zero(b, STATE, s->list);
+	is_own_state(b, l, own);
+	frame_jump(b, s->list);
+	frame_place(b, own);
+	frame_move(b, FIRST, STATE);
+	frame_jump(b, s->found);
+}
+
+/*
+ * Goes through the list of all states, from its beginning or from behind STATE, up to one of this
+ * thread that has frames. One without counts as found first, so that its thread is not unknown.
+ */
+static void search_list(struct frame_builder *b, const struct python_layout *l,
+			const struct search *s)
+{
+	const int interpreter = frame_label(b), look = frame_label(b), own = frame_label(b);
+	const int none = frame_label(b);
+
+	frame_place(b, s->list);
 	frame_place(b, interpreter);
-	frame_jump_if_zero(b, FRAME, none);
-	frame_load(b, STATE, FRAME, l->threads_head, WORD);
-	frame_place(b, thread);
-	frame_jump_if_zero(b, STATE, next);
-	is_own_state(b, l, found);
-	frame_load(b, STATE, STATE, l->thread_next, WORD);
-	frame_jump(b, thread);
-	frame_place(b, next);
-	frame_load(b, FRAME, FRAME, l->interpreter_next, WORD);
-	frame_jump(b, interpreter);
+	frame_load(b, HEAD, HEAD, (int32_t)l->interpreter_next, WORD);
+	frame_jump_if_zero(b, HEAD, none);
+	frame_load(b, STATE, HEAD, (int32_t)l->threads_head, WORD);
+	frame_place(b, look);
+	frame_jump_if_zero(b, STATE, interpreter);
+	is_own_state(b, l, own);
+	frame_place(b, s->next);
+	frame_load(b, STATE, STATE, (int32_t)l->thread_next, WORD);
+	frame_jump(b, look);
+	frame_place(b, own);
+	frame_jump_if_equal(b, STATE, FIRST, s->next);
+	if_has_frames(b, l, s->found);
+	frame_jump_if_not_zero(b, FIRST, s->next);
+	frame_move(b, FIRST, STATE);
+	frame_jump(b, s->next);
 	frame_place(b, none);
+	frame_jump_if_not_zero(b, FIRST, s->end);
 	frame_fail(b, RUNTIME_FAILED_STATE);
-	frame_place(b, found);
+}
+
+/* Where the frames of a state are over. FIRST says from now on that the thread is known. */
+static void go_to_next_state(struct frame_builder *b, const struct python_layout *l,
+			     const struct search *s, int over)
+{
+	const int listed = frame_label(b);
+
+	frame_place(b, over);
+	frame_jump_if_not_equal(b, STATE, FIRST, listed);
+	if_several(b, l, s->list);
+	frame_place(b, s->end);
+	frame_end(b);
+	frame_place(b, listed);
+	frame_jump_if_not_zero(b, FIRST, s->next);
+	frame_move(b, FIRST, STATE);
+	frame_jump(b, s->next);
 }
 
 /* The cookie is cookie_of() of python_names.c. */
@@ -123,19 +202,17 @@ static void emit(struct frame_builder *b, const struct python_layout *l)
 }
 
 /* 3.8 - 3.10. */
-static void walk_objects(struct frame_builder *b, const struct python_layout *l)
+static void walk_objects(struct frame_builder *b, const struct python_layout *l, int over)
 {
-	const int loop = frame_label(b), end = frame_label(b);
+	const int loop = frame_label(b);
 
 	frame_load(b, FRAME, STATE, l->thread_frame, WORD);
 	frame_place(b, loop);
-	frame_jump_if_zero(b, FRAME, end);
+	frame_jump_if_zero(b, FRAME, over);
 	load_record(b, l);
 	emit(b, l);
 	frame_move(b, FRAME, PREVIOUS);
 	frame_yield(b, loop);
-	frame_place(b, end);
-	frame_end(b);
 }
 
 /*
@@ -167,15 +244,14 @@ static void load_cframe(struct frame_builder *b, const struct python_layout *l)
 }
 
 /* 3.11. */
-static void walk_cframes(struct frame_builder *b, const struct python_layout *l)
+static void walk_cframes(struct frame_builder *b, const struct python_layout *l, int over)
 {
 	const int loop = frame_label(b), own = frame_label(b), next = frame_label(b);
 	const int entry = frame_label(b), done = frame_label(b), out = frame_label(b);
-	const int end = frame_label(b);
 
 	frame_load(b, OBJECT, STATE, l->thread_frame, WORD);
 	frame_place(b, loop);
-	frame_jump_if_zero(b, OBJECT, end);
+	frame_jump_if_zero(b, OBJECT, over);
 	frame_jump_if_less(b, OBJECT, HIGH, own);
 	frame_yield(b, loop);
 	frame_place(b, own);
@@ -197,8 +273,6 @@ static void walk_cframes(struct frame_builder *b, const struct python_layout *l)
 	frame_place(b, out);
 	frame_jump_if_less(b, TMP, LOW, loop);
 	frame_yield(b, loop);
-	frame_place(b, end);
-	frame_end(b);
 }
 
 /* 3.12: the innermost frame to FRAME, and to CALLER the one that has called the innermost loop. */
@@ -234,7 +308,7 @@ static void check_cframe(struct frame_builder *b, int loop)
 }
 
 /* 3.12 on. */
-static void walk_shims(struct frame_builder *b, const struct python_layout *l)
+static void walk_shims(struct frame_builder *b, const struct python_layout *l, int over)
 {
 	const int loop = frame_label(b), next = frame_label(b), shim = frame_label(b);
 	const int other = frame_label(b), own = frame_label(b), end = frame_label(b);
@@ -244,7 +318,7 @@ static void walk_shims(struct frame_builder *b, const struct python_layout *l)
 	else
 		frame_load(b, FRAME, STATE, l->thread_frame, WORD);
 	frame_place(b, loop);
-	frame_jump_if_zero(b, FRAME, end);
+	frame_jump_if_zero(b, FRAME, over);
 	frame_move(b, INNERMOST, FRAME);
 	frame_place(b, next);
 	put_frames(b, l, ANY_OWNER & ~(unsigned)OWNED_BY_GENERATOR, other, end);
@@ -271,14 +345,22 @@ static void walk_shims(struct frame_builder *b, const struct python_layout *l)
 int python_program(const struct python_layout *l, struct frame_program *out)
 {
 	struct frame_builder b;
+	struct search s;
+	int over;
 
 	frame_builder_init(&b);
-	find_state(&b, l);
+	s = (struct search){ .list = frame_label(&b), .next = frame_label(&b),
+			     .found = frame_label(&b), .end = frame_label(&b) };
+	over = frame_label(&b);
+	find_first(&b, l, &s);
+	search_list(&b, l, &s);
+	frame_place(&b, s.found);
 	if (l->minor <= 10)
-		walk_objects(&b, l);
+		walk_objects(&b, l, over);
 	else if (l->minor == 11)
-		walk_cframes(&b, l);
+		walk_cframes(&b, l, over);
 	else
-		walk_shims(&b, l);
+		walk_shims(&b, l, over);
+	go_to_next_state(&b, l, &s, over);
 	return frame_builder_finish(&b, out);
 }

@@ -2,7 +2,7 @@
 /*
  * The frame program of CPython, by the version's offsets. Constants of a process:
  *
- *	0	address of the first interpreter's pointer
+ *	0	the place of an interpreter in front of the first: python_before_first()
  *	1	where a thread's state is kept, from the thread's pointer; 0: not known, then
  *		the list of all threads is searched
  */
@@ -12,6 +12,12 @@
 #include "unwind/frame_program.h"
 
 enum { PYTHON_CONST_HEAD, PYTHON_CONST_SLOT };
+
+/* What has the pointer to the first interpreter, at head, where others have that to the next. */
+static inline uint64_t python_before_first(const struct python_layout *l, uint64_t head)
+{
+	return head - l->interpreter_next;
+}
 
 /* 0 or -EINVAL. */
 int python_program(const struct python_layout *l, struct frame_program *out);

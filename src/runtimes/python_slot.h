@@ -4,7 +4,8 @@
  * puts into the thread's own memory, at a place that depends on the libc, the architecture and the
  * number of the key. The place is found by value: each state in the list of threads tells the
  * thread's pointer (thread_id is pthread_self()), and the state's address is looked for near it.
- * The offset that is common to all threads is the place.
+ * The offset that is common to all threads is the place. A thread that has run in several
+ * interpreters has a state in each, of which any may be there.
  *
  * Since 3.12 there is a second place, a thread-local variable. It is empty while the thread waits
  * for the GIL, so the key is taken: of several common places the highest, because thread-local

@@ -51,7 +51,8 @@ static uint64_t interpreters_head(const struct runtime_image *image, uint64_t bi
 static void python_constants(const struct runtime_image *image, uint64_t bias,
 			     struct unwind_runtime *rt)
 {
-	rt->consts[PYTHON_CONST_HEAD] = interpreters_head(image, bias);
+	rt->consts[PYTHON_CONST_HEAD] =
+		python_before_first(&image->python, interpreters_head(image, bias));
 }
 
 static int python_shorten(const struct runtime_image *image, uint64_t bias,

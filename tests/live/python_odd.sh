@@ -98,11 +98,21 @@ else
 	skip_part "two Pythons in one process: there are none, or no compiler"
 fi
 
-for version in 3.12 3.13; do
-	module=$([ $version = 3.12 ] && echo _xxsubinterpreters || echo _interpreters)
+# is_called_by_main: the frames of the main interpreter, which has called the other one, are outside of those of the tree.
+is_called_by_main() {
+	folded judge.pbz | awk '/;top/ { all += $NF } /(^|;)main_calls;.*;<module>;(.*;)?top/ { good += $NF }
+		END { printf "%d of %d samples", good, all; exit all < 40 || good < all * 0.99 }'
+}
+for version in 3.8 3.11 3.12 3.13; do
+	module=$([ $version = 3.13 ] && echo _interpreters || echo _xxsubinterpreters)
 	[ "${pythons[$version]:-}" ] || { skip_part "no Python $version"; continue; }
-	wrap "beside$version" "${pythons[$version]}" "import sys, $module as i; i.run_string(i.create(), open(sys.argv[1]).read())"
-	check "Python $version: an interpreter beside the main one" judge "$T/beside$version" 3
+	wrap "beside$version" "${pythons[$version]}" "
+import sys, $module as i
+def main_calls():
+    i.run_string(i.create(), open(sys.argv[1]).read())
+main_calls()"
+	check "Python $version: an interpreter beside the main one" judge "$T/beside$version" 2
+	check "Python $version: and the main one, which has called it" is_called_by_main
 done
 
 for version in 3.9 3.11; do

@@ -48,7 +48,7 @@ static int begin(struct fixture *f, uint32_t minor)
 			.code_version = 92, .code_bytes = 208 };
 	}
 	memset(&f->w, 0, sizeof(f->w));
-	f->in = (struct frame_replay_input){ .program = &f->program, .consts = { HEAD, SLOT }, .thread_pointer = THREAD,
+	f->in = (struct frame_replay_input){ .program = &f->program, .consts = { python_before_first(&f->l, HEAD), SLOT }, .thread_pointer = THREAD,
 					     .read = world_read, .ctx = &f->w, .loops = f->loops };
 	world_u64(&f->w, THREAD + SLOT, STATE(0));
 	world_u64(&f->w, STATE(0) + f->l.thread_id, THREAD);
@@ -269,6 +269,81 @@ static void the_list_of_threads_is_searched(void **state)
 	}
 }
 
+/*
+ * The main interpreter (INTERPRETER(1), its states 0 and 2) has called another one, which is the newer one (INTERPRETER(0), its
+ * states 1 and 3) on the same thread: loop 0 belongs to state 1, loop 1 to state 0. States 2 and 3 are another thread's.
+ */
+static void make_two_interpreters(struct fixture *f, uint32_t minor)
+{
+	uint8_t shim = 3;
+
+	assert_int_equal(begin(f, minor), 0);
+	world_u64(&f->w, HEAD, INTERPRETER(0));
+	world_u64(&f->w, INTERPRETER(0) + f->l.interpreter_next, INTERPRETER(1));
+	world_u64(&f->w, INTERPRETER(0) + f->l.threads_head, STATE(3));
+	world_u64(&f->w, STATE(3) + f->l.thread_next, STATE(1));
+	world_u64(&f->w, INTERPRETER(1) + f->l.threads_head, STATE(2));
+	world_u64(&f->w, STATE(2) + f->l.thread_next, STATE(0));
+	for (int i = 0; i < 4; i++)
+		world_u64(&f->w, STATE(i) + f->l.thread_id, i < 2 ? THREAD : THREAD + 0x2000);
+	for (unsigned i = 0; i < 2; i++) {
+		const uint64_t state = STATE(1 - i), object = OBJECT(i) - 0x40;
+
+		put_frame(f, i, minor >= 12 ? OBJECT(i) : 0, minor == 11);
+		world_u64(&f->w, state + f->l.thread_frame, minor == 11 || minor == 12 ? object : FRAME(i));
+		if (minor == 11 || minor == 12) {
+			world_u64(&f->w, object + f->l.cframe_frame, FRAME(i));
+			world_u64(&f->w, object + f->l.cframe_previous, state + 0x100);
+		}
+		if (minor >= 12)
+			world_put(&f->w, OBJECT(i) + f->l.frame_owner, &shim, 1);
+	}
+}
+
+static void an_interpreter_calls_another(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint32_t minor = 8; minor <= 14; minor++) {
+		make_two_interpreters(f, minor);
+		/* The key has what was first up to 3.11, and the current one later. */
+		world_u64(&f->w, THREAD + SLOT, STATE(minor >= 12));
+		if (f->l.current_state)
+			f->in.consts[PYTHON_CONST_HEAD] = HEAD;
+		assert_string_equal(run(f, 2), "0 | 1");
+		/* Without the key, and where a loop is left over (of another greenlet). */
+		f->in.consts[PYTHON_CONST_SLOT] = 0;
+		assert_string_equal(run(f, 3), "0 | 1 |");
+	}
+}
+
+/* Up to 3.11, of the two states of a thread that with the GIL is the current one, whichever was made first. */
+static void the_state_with_the_gil_counts(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint32_t minor = 8; minor <= 11; minor++) {
+		make_two_interpreters(f, minor);
+		f->l.current_state = f->l.interpreters_head + 0x20;
+		assert_int_equal(python_program(&f->l, &f->program), 0);
+		/* The thread is in the main interpreter now, called by the other one. */
+		world_u64(&f->w, HEAD + 0x20, STATE(0));
+		world_u64(&f->w, STATE(0) + f->l.thread_frame, minor == 11 ? OBJECT(0) - 0x40 : FRAME(0));
+		world_u64(&f->w, STATE(1) + f->l.thread_frame, minor == 11 ? OBJECT(1) - 0x40 : FRAME(1));
+		assert_string_equal(run(f, 2), "0 | 1");
+		/* Another thread has the GIL: the newest one with frames. */
+		world_u64(&f->w, HEAD + 0x20, STATE(3));
+		world_u64(&f->w, STATE(1) + f->l.thread_frame, minor == 11 ? STATE(1) + 0x100 : 0);
+		assert_string_equal(run(f, 1), "0");
+		/* No state has frames, but the thread is known. */
+		world_u64(&f->w, STATE(0) + f->l.thread_frame, minor == 11 ? STATE(0) + 0x100 : 0);
+		assert_string_equal(run(f, 1), "");
+		world_u64(&f->w, STATE(0) + f->l.thread_id, THREAD + 0x2000);
+		world_u64(&f->w, STATE(1) + f->l.thread_id, THREAD + 0x2000);
+		assert_string_equal(run(f, 1), "failed 4");
+	}
+}
+
 /* On arm64 the kernel may not know the pointer yet; a state that has no thread so far must not fit then. */
 static void an_unknown_thread_has_no_state(void **state)
 {
@@ -326,6 +401,7 @@ int main(void)
 		TEST(in_3_11_the_outermost_is_in_static_memory),
 		TEST(in_3_11_stale_frames_do_not_count), TEST(since_3_12_by_the_shim),
 		TEST(in_3_12_stale_frames_do_not_count), TEST(the_list_of_threads_is_searched),
+		TEST(an_interpreter_calls_another), TEST(the_state_with_the_gil_counts),
 		TEST(an_unknown_thread_has_no_state), TEST(the_thread_may_begin_below_its_pointer),
 		TEST(circles_and_holes_end),
 	};

@@ -74,6 +74,26 @@ static void takes_the_key_and_not_the_variable(void **state)
 	assert_int_equal(slot, SLOT);
 }
 
+/* Thread 0 has a state in each of two interpreters, and the key has that of the second. */
+static void threads_may_have_two_states(void **state)
+{
+	struct python_world *w = *state;
+	int32_t slot = 0;
+
+	put_threads(w, 2);
+	world_u64(w, HEAD, INTERPRETER + 0x400);
+	world_u64(w, INTERPRETER + 0x400 + layout.interpreter_next, INTERPRETER);
+	world_u64(w, INTERPRETER + 0x400 + layout.threads_head, STATE(2));
+	world_u64(w, STATE(2) + layout.thread_interpreter, INTERPRETER + 0x400);
+	world_u64(w, STATE(2) + layout.thread_id, POINTER(0));
+	assert_int_equal(find(w, &slot), 0);
+	assert_int_equal(slot, SLOT);
+	world_u64(w, POINTER(0) + SLOT, STATE(2));
+	assert_int_equal(find(w, &slot), 0);
+	world_u64(w, POINTER(1) + SLOT, STATE(2));	/* that of the other thread */
+	assert_int_equal(find(w, &slot), -ENOENT);
+}
+
 static void waits_for_the_runtime(void **state)
 {
 	struct python_world *w = *state;
@@ -141,6 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(finds_what_is_common), TEST(takes_the_key_and_not_the_variable), TEST(waits_for_the_runtime),
+		TEST(threads_may_have_two_states),
 		TEST(threads_that_ended_do_not_count), TEST(wrong_offsets_are_seen), TEST(circles_end),
 		TEST(errors_are_passed_on),
 	};
