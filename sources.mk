@@ -376,7 +376,7 @@ CAPTURE_SRCS := \
 	src/capture/processes/binary_store.c \
 	src/capture/processes/cmdlines.c \
 	src/capture/processes/hidden_tasks.c \
-	src/capture/processes/jit_code.c \
+	src/capture/processes/jit_answers.c src/capture/processes/jit_code.c \
 	src/capture/processes/jit_names.c \
 	src/capture/processes/jit_process.c \
 	src/capture/processes/jit_reading.c \

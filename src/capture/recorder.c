@@ -365,6 +365,8 @@ int recorder_service(struct recorder *r)
 	if (!err)
 		err = session_names(r->session, NULL);
 	if (!err)
+		err = recorder_code_take(r);
+	if (!err)
 		err = recorder_report_losses(r);
 	if (r->deferred)
 		deferred_stacks_await(r->deferred);
@@ -512,6 +514,23 @@ static int tell_server(struct recorder *r)
 	return session_note(r->session, 1, text);
 }
 
+/* A sample may have the name of code that was at its address a moment before or after. */
+static int tell_late(struct recorder *r)
+{
+	uint64_t late = session_names_late(r->session);
+	char text[256];
+
+	if (!late)
+		return 0;
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " function%s of generated code took the place of others, and it is not "
+		 "known when: up to a second before, samples may have the name of either. Try: a "
+		 "jitdump, which says when",
+		 late, plural(late, "", "s"));
+	note("%s", text);
+	return session_note(r->session, 1, text);
+}
+
 int recorder_end(struct recorder *r, const struct rec_end *end)
 {
 	struct rec_end e = *end;
@@ -521,6 +540,8 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 
 	if (!err)
 		err = recorder_kernel_settle(r);
+	if (!err)
+		err = recorder_code_settle(r, patience);
 	if (r->server)
 		patience->until_ns += DEBUG_SERVER_NS;
 	if (!err)
@@ -532,6 +553,8 @@ int recorder_end(struct recorder *r, const struct rec_end *end)
 	helpers_ns = recorder_helpers_cpu_ns(r);
 	if (!err)
 		err = tell_lack(r);
+	if (!err)
+		err = tell_late(r);
 	if (!err)
 		err = recorder_report_losses(r);
 	if (!err)

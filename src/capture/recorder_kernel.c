@@ -157,7 +157,33 @@ int recorder_give(struct recorder *r, const struct wire_stack *stack, uint32_t s
 			return 0;
 		err = recorder_kernel_wait(r);
 	}
+	if (!err && session_must_wait(r->session, stack) && !scan && held_stacks_can(stack) &&
+	    !held_stacks_add(&r->code_held, stack))
+		return 0;
 	return err ? err : session_sample(r->session, stack, scan);
+}
+
+static bool has_names(void *ctx, const struct wire_stack *stack)
+{
+	return !session_must_wait(((struct recorder *)ctx)->session, stack);
+}
+
+int recorder_code_take(struct recorder *r)
+{
+	return held_stacks_give_some(&r->code_held, has_names, give_held, r);
+}
+
+int recorder_code_settle(struct recorder *r, struct patience *wait)
+{
+	int err = recorder_code_take(r);
+
+	while (!err && r->code_held.first && patience_lasts(wait)) {
+		session_hurry(r->session);
+		err = session_names(r->session, NULL);
+		if (!err)
+			err = recorder_code_take(r);
+	}
+	return err ? err : held_stacks_give(&r->code_held, give_held, r);
 }
 
 void recorder_kernel_code(void *recorder, const struct task_event *ev)
@@ -174,6 +200,7 @@ void recorder_kernel_close(struct recorder *r)
 	kernel_code_release(&r->kernel.code);
 	kernel_files_close(&r->kernel.files);
 	held_stacks_release(&r->kernel.held);
+	held_stacks_release(&r->code_held);
 	kernel_symbols_free(r->kernel.symbols);
 	if (r->kernel.debug.fd >= 0)
 		close(r->kernel.debug.fd);

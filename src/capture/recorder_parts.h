@@ -59,6 +59,7 @@ struct recorder {
 	struct worker_pool *code_pool;	/* reads generated code */
 	struct symbolizer *symbolizer;
 	struct kernel_job kernel;
+	struct held_stacks code_held;	/* names of generated code are awaited */
 	struct processes processes;
 	struct binaries binaries;
 	struct unwind_loader *loader;
@@ -139,6 +140,9 @@ void recorder_kernel_close(struct recorder *r);
 
 /* Gives a stack to the session, as recorder_stack(), but holds it if its names are not there. */
 int recorder_give(struct recorder *r, const struct wire_stack *stack, uint32_t scan);
+/* Gives on what waits for names of generated code: what has them by now, or all. */
+int recorder_code_take(struct recorder *r);
+int recorder_code_settle(struct recorder *r, struct patience *wait);
 /* Gives on what is held, if the symbols are there; waits for them; waits if anything is held. */
 int recorder_kernel_take(struct recorder *r);
 int recorder_kernel_wait(struct recorder *r);

@@ -96,8 +96,10 @@ static int next_part(struct recorder *r, enum end_reason reason)
 	};
 	uint64_t begin = now_ns();
 	size_t bytes = session_memory(r->session);
-	int err = session_settle_names(r->session, &wait);
+	int err = recorder_code_settle(r, &wait);
 
+	if (!err)
+		err = session_settle_names(r->session, &wait);
 	if (!err)
 		err = recorder_report_losses(r);
 	if (!err)

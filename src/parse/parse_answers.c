@@ -304,6 +304,7 @@ static void take_queries(const struct helper_message *m, struct perf_map_query *
 		if (v[i].name != PERF_MAP_NO_NAME || got[i].name == PERF_MAP_NO_NAME)
 			continue;
 		v[i].start = got[i].start;
+		v[i].since_ns = got[i].since_ns;
 		v[i].name = text_behind(got[i].name, names_before);
 		v[i].sysname = text_behind(got[i].sysname, names_before);
 		v[i].file = text_behind(got[i].file, names_before);

@@ -352,6 +352,7 @@ static int answer(struct dump *d, const struct best *b, struct perf_map_query *q
 		return -E2BIG;
 	perf_map_put_label(d->names, text, len, q);
 	q->start = b->start;
+	q->since_ns = d->has_our_clock ? b->time_ns : 0;
 	read_lines(d, b, q);
 	return d->names->bad ? -ENOMEM : 0;
 }

@@ -33,6 +33,7 @@ struct perf_map_query {
 	uint64_t addr;
 	uint64_t time_ns;		/* when it was there; 0: any time. Not used for maps */
 	uint64_t start;			/* answer: where the code begins */
+	uint64_t since_ns;		/* answer: when it came there; 0: not known (maps) */
 	uint32_t cookie;		/* for the caller's use */
 	uint32_t next;			/* internal */
 	/* Answers: offsets in names, or PERF_MAP_NO_NAME. */

@@ -63,6 +63,12 @@ sample -p "$PID" -F 499 -d 1 -o made.pbz
 check "dump: named" said made.pbz "any_of('jit_spin', file='spin_.x', line=20) and within('jit_spin') > 90"
 check "dump: no other name" said made.pbz "not n['old_spin'] and not n['late_spin']"
 finish "$PID"
+# Code at one address that is replaced all the time: each sample has the name of what was there when it was taken.
+cd "$T" && sample -F 499 -o replaced.pbz -- "$WORKLOADS/jit" replaced >ready
+check "replaced: each of three functions has its third" said replaced.pbz \
+	"all(28 < within(f) < 38 for f in ('a_spin', 'b_spin', 'c_spin'))"
+remove_files
+
 if command -v perf >/dev/null && perf record -q -k mono -e cpu-clock -F 499 -o perf.data -- "$WORKLOADS/jit" dump 1 >ready 2>/dev/null; then
 	HOME=$T perf inject --jit -i perf.data -o perf.jit 2>/dev/null
 	perf script -i perf.jit -F ip,sym 2>/dev/null | grep -aoE "(old|jit|late)_spin" | sort -u >perf.names

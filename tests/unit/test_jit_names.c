@@ -403,20 +403,23 @@ static void test_code_that_is_replaced(void **state)
 	request(w, p, 2, CODE + 0x40);
 	collect_while_it_lives(w, 2);
 	assert_name(w, 1, "before", CODE);
-	assert_int_equal(jit_names_changes(w->j, p), 0);
+	assert_int_equal(jit_names_changes(w->j, p, TIME_NEVER), 0);
 	write_map(w, me, "7f0000000000 40 before\n7f0000000040 40 same\n7f0000000000 40 after\n"
 			 "7f0000000040 40 same\n7f0000000080 40 new\n");
 	request(w, p, 3, CODE + 0x80);
 	collect_while_it_lives(w, 3);
-	assert_int_equal(jit_names_changes(w->j, p), 1);
+	assert_int_equal(jit_names_changes(w->j, p, TIME_NEVER), 1);
+	assert_int_equal(jit_names_changes(w->j, p, 20), 0);
 	assert_int_equal(jit_names_binary(w->j, p, CODE + 0x40, 20), first);
-	second = jit_names_binary(w->j, p, CODE, 20);
+	second = jit_names_binary(w->j, p, CODE, TIME_NEVER - 1);
 	assert_int_not_equal(second, first);
-	assert_int_equal(jit_names_binary(w->j, p, CODE, 20), second);
+	assert_int_equal(jit_names_binary(w->j, p, CODE, TIME_NEVER - 1), second);
+	assert_int_equal(jit_names_binary(w->j, p, CODE, 20), first);	/* before it was replaced */
 	assert_int_equal(jit_names_request(w->j, p, 4, CODE, 20), 0);
 	collect_while_it_lives(w, 4);
 	assert_name(w, 4, "after", CODE);
-	assert_int_equal(jit_names_changes(w->j, p), 1);
+	assert_int_equal(jit_names_changes(w->j, p, TIME_NEVER), 1);
+	assert_int_equal(jit_names_changes(w->j, p, 20), 0);
 }
 
 /* Code from before the fork is named by the parent's map, where the child's does not. */

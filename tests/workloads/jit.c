@@ -11,9 +11,12 @@
  *	huge	the map is a sparse file of 300 MiB; the name is at its end
  *	dump	instead of the map, jit-PID.dump in the current directory, with lines: jit_spin, its loop in spin_.x:20, what is
  *		before it in line 10 and behind it in 30. Before it there was old_spin, and after an hour there will be late_spin
+ *	replaced	a dump again: for 2.4 s of CPU time a_spin, b_spin and c_spin are at the same address in turn, for 0.1 s
+ *		each, and the dump is told of each a little later, in two pieces
  */
 #define _GNU_SOURCE
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,10 +133,9 @@ static void put_lines(FILE *out, uint64_t time, uint64_t at)
 	fwrite(lines, sizeof lines, 1, out);
 }
 
-static void write_dump(const void *start)
+static FILE *open_dump(uint64_t time)
 {
-	struct dump_head h = { 0x4a695444, 1, sizeof h, 62, 0, (uint32_t)getpid(), now(), 0 };
-	uint64_t at = (uint64_t)start, hour = 3600000000000;
+	struct dump_head h = { 0x4a695444, 1, sizeof h, 62, 0, (uint32_t)getpid(), time, 0 };
 	char path[64];
 	FILE *out;
 
@@ -143,10 +145,40 @@ static void write_dump(const void *start)
 	if (!out || mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(out), 0) == MAP_FAILED)
 		exit(1);
 	fwrite(&h, sizeof h, 1, out);
-	put_load(out, h.time - hour, at, 1, "old_spin");
-	put_lines(out, h.time, at);
-	put_load(out, h.time, at, 2, "jit_spin");
-	put_load(out, h.time + hour, at, 3, "late_spin");
+	return out;
+}
+
+static void write_dump(const void *start)
+{
+	uint64_t at = (uint64_t)start, hour = 3600000000000, time = now();
+	FILE *out = open_dump(time);
+
+	put_load(out, time - hour, at, 1, "old_spin");
+	put_lines(out, time, at);
+	put_load(out, time, at, 2, "jit_spin");
+	put_load(out, time + hour, at, 3, "late_spin");
+	fclose(out);
+}
+
+/* The buffer is smaller than a record, so what is flushed later than the code begins to run is its end. */
+static void run_replaced(void (*spin)(long), uint64_t at)
+{
+	static const char *const names[] = { "a_spin", "b_spin", "c_spin" };
+	static char buffer[32];
+	FILE *out = open_dump(now());
+
+	fflush(out);
+	setvbuf(out, buffer, _IOFBF, sizeof buffer);
+	for (unsigned i = 0; i < 24; i++) {
+		clock_t end = clock() + CLOCKS_PER_SEC / 10;
+
+		put_load(out, now(), at, i, names[i % 3]);
+		for (bool first = true; clock() < end; first = false) {
+			spin(10 * ROUNDS_PER_MS);
+			if (first)
+				fflush(out);
+		}
+	}
 	fclose(out);
 }
 
@@ -189,9 +221,13 @@ int main(int argc, char **argv)
 	*(void **)&spin = page;
 	if (is("dump"))
 		write_dump(page);
+	else if (is("replaced"))
+		run_replaced(spin, (uint64_t)page);
 	else if (!is("shared"))
 		write_perf_map(page);
 	say_ready();
+	if (is("replaced"))
+		return 0;
 	if (is("fork") && !(child = fork()))
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (!child)

@@ -14,6 +14,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/patience.h"
+#include "src/capture/processes/jit_answers.h"
 #include "src/capture/processes/jit_process.h"
 #include "src/capture/processes/jvm_maps.h"
 #include "src/proc/procfs.h"
@@ -23,6 +24,9 @@
 
 #define READ_NS (2 * NSEC_PER_SEC)	/* after that its file system counts as not answering */
 #define PAUSE_MS 50			/* a running recording waits no longer for maps */
+/* So much later than the code ran its record may be in the dump, in a buffer of the runtime's. */
+#define WRITTEN_NS (NSEC_PER_SEC / 10)
+#define HELD_NS (4 * NSEC_PER_SEC)	/* no stack waits longer for a dump */
 /*
  * What is read of all maps that grow together: 4 MiB are searched in 2 ms, 0.2 % of a second.
  * Counted in octets and not in time, so that a busy machine names as much as an idle one.
@@ -34,7 +38,7 @@
 struct generated {
 	uint64_t serial;
 	uint32_t binary;		/* 0: none seen yet */
-	uint32_t changes;		/* how often code was replaced */
+	bool has_changed;		/* code was replaced */
 };
 
 struct jit_names {
@@ -47,6 +51,7 @@ struct jit_names {
 	uint32_t job_binary;
 	bool is_job_stale;		/* what it was asked is forgotten */
 	uint64_t nr_lost;		/* requests */
+	uint64_t nr_late;		/* see jit_names_late() */
 	int64_t credit_bytes;		/* for maps that grow */
 	uint64_t credited_ns;		/* when it was counted last */
 };
@@ -105,7 +110,7 @@ static bool is_inherited(const struct process *p, const struct process *parent, 
 	return own && theirs && own->start == theirs->start && own->binary == theirs->binary;
 }
 
-static struct jit_process *process_of(struct jit_names *j, uint32_t binary)
+static struct jit_process *process_of(const struct jit_names *j, uint32_t binary)
 {
 	for (size_t i = j->nr; i-- > 0 && binary;)
 		if (j->v[i].binary == binary)
@@ -140,15 +145,18 @@ static uint32_t begin_process(struct jit_names *j, const struct process *p, uint
 	add_place(j, e, p);
 	if (is_inherited(p, parent, addr, time_ns))
 		add_place(j, e, parent);
+	if (j->deps.symbolizer)
+		jit_process_find_dump(e, p, j->deps.binaries);
 	jvm_maps_add(j->deps.jvms, p);
 	return binary;
 }
 
 /* The binary for code that has taken the place of other code, or else the first one. */
-static uint32_t binary_at(struct jit_names *j, const struct generated *g, uint64_t addr)
+static uint32_t binary_at(struct jit_names *j, const struct generated *g, uint64_t addr,
+			  uint64_t time_ns)
 {
-	struct jit_process *e = g->changes ? process_of(j, g->binary) : NULL;
-	uint32_t generation = e ? jit_code_generation(&e->code, addr) : 0;
+	struct jit_process *e = g->has_changed ? process_of(j, g->binary) : NULL;
+	uint32_t generation = e ? jit_code_generation(&e->code, addr, time_ns) : 0;
 	uint32_t *later = generation ? &e->later[generation - 1] : NULL;
 
 	if (later && !*later)
@@ -165,14 +173,33 @@ uint32_t jit_names_binary(struct jit_names *j, const struct process *p, uint64_t
 		return 0;
 	if (!g->binary)
 		g->binary = begin_process(j, p, addr, time_ns);
-	return binary_at(j, g, addr);
+	return binary_at(j, g, addr, time_ns);
 }
 
-uint32_t jit_names_changes(const struct jit_names *j, const struct process *p)
+uint32_t jit_names_changes(const struct jit_names *j, const struct process *p, uint64_t time_ns)
+{
+	const struct generated *g = per_process_find(&j->generated, p);
+	const struct jit_process *e = g && g->has_changed ? process_of(j, g->binary) : NULL;
+
+	return e ? jit_process_changes(e, time_ns) : 0;
+}
+
+bool jit_names_has_code(const struct jit_names *j, const struct process *p)
 {
 	const struct generated *g = per_process_find(&j->generated, p);
 
-	return g ? g->changes : 0;
+	return g && g->binary;
+}
+
+bool jit_names_must_wait(const struct jit_names *j, const struct process *p, uint64_t time_ns)
+{
+	const struct generated *g = per_process_find(&j->generated, p);
+	struct jit_process *e = g ? process_of(j, g->binary) : NULL;
+
+	if (!e)
+		return false;
+	e->is_met = true;
+	return e->dump && e->dump_read_ns < time_ns + WRITTEN_NS && now_ns() < time_ns + HELD_NS;
 }
 
 int jit_names_request(struct jit_names *j, const struct process *p, uint32_t cookie, uint64_t addr,
@@ -240,7 +267,8 @@ static bool begin_job(struct jit_names *j, struct jit_process *e, bool is_growin
 
 	if (!j->thread)
 		j->thread = worker_pool_new(1);
-	r = j->job = j->thread ? jit_reading_new(e->nr + e->code.nr) : NULL;
+	e->is_met = false;
+	r = j->job = j->thread ? jit_reading_new(JIT_QUESTIONS(e)) : NULL;
 	if (!r)
 		return false;
 	r->is_growing = is_growing;
@@ -248,49 +276,46 @@ static bool begin_job(struct jit_names *j, struct jit_process *e, bool is_growin
 	set_dump(j, e, r);
 	r->opener = j->deps.opener;
 	r->parsers = j->deps.parsers;
-	r->until_ns = now_ns() + READ_NS;
+	r->begin_ns = now_ns();
+	r->until_ns = r->begin_ns + READ_NS;
 	j->job_binary = e->binary;
 	j->is_job_stale = false;
 	worker_submit(j->thread, &r->job);
 	return true;
 }
 
-static uint8_t status_of(int err)
+/* Other code is at an address since then, of which dump_read_ns says what was known before. */
+static void put_change(struct jit_names *j, struct jit_process *e, struct generated *g,
+		       uint64_t addr, const char *name, uint64_t since_ns, bool is_late)
 {
-	return err == -ENOENT					    ? SYMBOL_GONE
-	       : err == -EACCES || err == -EIO || err == -ETIMEDOUT ? SYMBOL_UNREADABLE
-	       : err						    ? SYMBOL_LIMITED
-								    : SYMBOL_NONE;
+	if (!jit_code_put(&e->code, addr, name, since_ns) || jit_process_changed(e, since_ns))
+		return;
+	j->nr_late += is_late;
+	if (g)
+		g->has_changed = true;
 }
 
-static int give_name(const struct jit_reading *r, const struct perf_map_query *q, symbol_fn fn,
-		     void *ctx)
+/* Remembers whose code is where since when. Those that have just been named come first. */
+static void put_changes(struct jit_names *j, struct jit_process *e, struct generated *g)
 {
-	const char *text = (const char *)r->names.v;
-	const struct symbol_line line = {
-		.name = text + q->name,
-		.sysname = text + q->sysname,
-		.decl_file = q->file == PERF_MAP_NO_NAME ? NULL : text + q->file,
-		.decl_line = q->line,
-		.file = q->at_file == PERF_MAP_NO_NAME ? NULL : text + q->at_file,
-		.line = q->at_line,
-		.column = q->at_column,
-		.lang = q->lang,
-		.func_flags = (uint8_t)(FUNC_JIT | q->tier << FUNC_TIER_SHIFT),
-	};
-	const struct symbol sym = {
-		.status = SYMBOL_OK_SYMTAB,
-		.lang = line.lang,
-		.func_flags = line.func_flags,
-		.name = line.name,
-		.sysname = line.sysname,
-		.has_func_addr = true,
-		.func_addr = q->start,
-		.lines = &line,
-		.nr_lines = 1,
-	};
+	const struct jit_reading *r = j->job;
+	const char *names = (const char *)r->names.v;
+	uint64_t known_ns = e->dump_read_ns > WRITTEN_NS ? e->dump_read_ns - WRITTEN_NS : 0;
 
-	return fn(ctx, q->cookie, q->addr, &sym);
+	for (size_t i = 0; i < r->nr; i++)
+		if (r->v[i].name != PERF_MAP_NO_NAME && r->v[i].cookie != WATCHED)
+			put_change(j, e, g, r->v[i].addr, names + r->v[i].sysname,
+				   r->v[i].since_ns, false);
+	for (size_t i = 0; i < r->nr; i++)
+		if (r->v[i].name != PERF_MAP_NO_NAME && r->v[i].cookie == WATCHED &&
+		    !r->v[i].since_ns)
+			put_change(j, e, g, r->v[i].addr, names + r->v[i].sysname, r->begin_ns,
+				   true);
+	for (size_t i = 0; i < r->nr_changes; i++)
+		put_change(j, e, g, r->changes[i].addr, names + r->changes[i].sysname,
+			   r->changes[i].since_ns, r->changes[i].since_ns < known_ns);
+	if (r->dump_read_ns)
+		e->dump_read_ns = r->dump_read_ns;
 }
 
 /* Delivers the names that were found, and remembers whose code is where. */
@@ -301,38 +326,10 @@ static int give_names(struct jit_names *j, struct jit_process *e, symbol_fn fn, 
 	struct generated *g = p && p->serial == e->serial ? per_process_at(&j->generated, p) : NULL;
 	int err = 0;
 
-	for (size_t i = 0; i < r->nr && !err; i++) {
-		const struct perf_map_query *q = &r->v[i];
-
-		if (q->name == PERF_MAP_NO_NAME)
-			continue;
-		if (jit_code_put(&e->code, q->addr, (const char *)r->names.v + q->sysname) && g)
-			g->changes++;
-		if (q->cookie != WATCHED)
-			err = give_name(r, q, fn, ctx);
-	}
-	return err;
-}
-
-/* Answers what has no name. */
-static int give_no_names(const struct jit_reading *r, symbol_fn fn, void *ctx)
-{
-	struct symbol sym = { .status = status_of(r->err) };
-	int err = 0;
-
+	put_changes(j, e, g);
 	for (size_t i = 0; i < r->nr && !err; i++)
-		if (r->v[i].name == PERF_MAP_NO_NAME && r->v[i].cookie != WATCHED)
-			err = fn(ctx, r->v[i].cookie, r->v[i].addr, &sym);
-	return err;
-}
-
-static int give_none(const struct jit_process *e, size_t nr, uint8_t status, symbol_fn fn,
-		     void *ctx)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < nr && !err; i++)
-		err = fn(ctx, e->v[i].cookie, e->v[i].addr, &(struct symbol){ .status = status });
+		if (r->v[i].name != PERF_MAP_NO_NAME && r->v[i].cookie != WATCHED)
+			err = jit_answer_name(r, &r->v[i], fn, ctx);
 	return err;
 }
 
@@ -365,7 +362,7 @@ static int end_requests(struct jit_names *j, struct jit_process *e, size_t nr_as
 	if (r->err == -ETIMEDOUT || r->err == -EPIPE || r->err == -ECANCELED || r->err == -EBUSY)
 		j->nr_lost += nr_asked;
 	say_why(e, r->err);
-	err = give_no_names(r, fn, ctx);
+	err = jit_answer_rest(r, fn, ctx);
 	jit_process_forget(e, nr_asked);
 	e->nr_old = 0;
 	return err;
@@ -424,9 +421,11 @@ static struct jit_process *next_process(struct jit_names *j, bool all, bool *is_
 	for (size_t i = 0; i < j->nr; i++) {
 		struct jit_process *e = &j->v[i];
 
-		if (e->nr && (has_ended(j, e) || all))
+		const bool is_asked = e->nr || e->is_met;
+
+		if ((e->nr || (e->is_met && e->dump)) && (has_ended(j, e) || all))
 			return e;
-		if (e->nr && e->next_ns <= now && (!best || e->next_ns < best->next_ns))
+		if (is_asked && e->next_ns <= now && (!best || e->next_ns < best->next_ns))
 			best = e;
 	}
 	*is_growing = true;
@@ -444,7 +443,7 @@ static int begin_next(struct jit_names *j, symbol_fn fn, void *ctx, bool all)
 
 		if (!e || begin_job(j, e, is_growing) || is_growing)
 			break;
-		err = give_none(e, e->nr, SYMBOL_LIMITED, fn, ctx);
+		err = jit_answer_none(e, e->nr, SYMBOL_LIMITED, fn, ctx);
 		jit_process_forget(e, e->nr);
 		e->nr_old = 0;
 	}
@@ -502,7 +501,7 @@ static int give_up(struct jit_names *j, symbol_fn fn, void *ctx)
 		struct jit_process *e = &j->v[i];
 
 		j->nr_lost += e->nr;
-		err = give_none(e, e->nr, SYMBOL_LIMITED, fn, ctx);
+		err = jit_answer_none(e, e->nr, SYMBOL_LIMITED, fn, ctx);
 		jit_process_forget(e, e->nr);
 		e->nr_old = 0;
 	}
@@ -567,7 +566,19 @@ int jit_names_settle(struct jit_names *j, symbol_fn fn, void *ctx, struct patien
 	return err;
 }
 
+void jit_names_hurry(struct jit_names *j)
+{
+	for (size_t i = 0; i < j->nr; i++)
+		if (j->v[i].is_met && j->v[i].dump)
+			j->v[i].next_ns = 0;
+}
+
 uint64_t jit_names_lost(const struct jit_names *j)
 {
 	return j->nr_lost;
+}
+
+uint64_t jit_names_late(const struct jit_names *j)
+{
+	return j->nr_late;
 }

@@ -13,7 +13,8 @@
  *   rest is answered. /tmp of the process is held open for that, because its mount namespace may
  *   go with it.
  * - Code is replaced by other code at the same address. A frame has one name for ever, so frames
- *   that are met after that belong to another binary of the process (jit_code.h).
+ *   that are met after that belong to another binary of the process (jit_code.h). A dump says when
+ *   that was, so samples of a process that has one wait until the dump was read up to their time.
  * - Path and PID are those of the process's own mount and PID namespaces. Example: java in a
  *   container is pid 1 there and 4711 here. Its map is perf-1.map in its own /tmp.
  * - A foreign process writes the file, so it cannot be trusted. It is used only if it is a regular
@@ -25,11 +26,12 @@
  * process may run code that its parent made before the fork and has in its own map, so both maps
  * are read.
  *
- * Limits: a name is that of the code at the time at which the map was read: up to some seconds
- * after the sample, or at the end of the process if it was quick. All maps together are read again
- * at 4 MiB a second at most, so large ones are read less often. A request is answered once, or
- * never if its process is forgotten already (lifetimes.h). A runtime that was not told to write a
- * map (java: an agent; node: --perf-basic-prof) has none.
+ * Limits: a map does not say when code was there: where it was replaced, samples of the second
+ * before may have the name of either. A dump that is written later than WRITTEN_NS after the code
+ * ran comes too late for samples that have been written. Both are counted. All maps together are
+ * read again at 4 MiB a second at most, so large ones are read less often. A request is answered
+ * once, or never if its process is forgotten already (lifetimes.h). A runtime that was not told to
+ * write a map (java: an agent; node: --perf-basic-prof) has none.
  *
  *	jit_names_new(&deps, &j)
  *	jit_names_binary(j, p, addr, time)	the binary that stands for the generated code of p
@@ -86,8 +88,14 @@ bool jit_names_has(const struct binary *b);		/* such a path, and no ELF file */
  */
 uint32_t jit_names_binary(struct jit_names *j, const struct process *p, uint64_t addr,
 			  uint64_t time_ns);
-/* Changes when jit_names_binary() of some address of p does. */
-uint32_t jit_names_changes(const struct jit_names *j, const struct process *p);
+/* Differs where jit_names_binary() of some address of p differs at two times. */
+uint32_t jit_names_changes(const struct jit_names *j, const struct process *p, uint64_t time_ns);
+bool jit_names_has_code(const struct jit_names *j, const struct process *p);	/* has a binary */
+/*
+ * A stack of p with generated code was sampled at that time. true: its dump is still to be read, so
+ * the stack may wait.
+ */
+bool jit_names_must_wait(const struct jit_names *j, const struct process *p, uint64_t time_ns);
 /* time_ns: of the sample. */
 int jit_names_request(struct jit_names *j, const struct process *p, uint32_t cookie, uint64_t addr,
 		      uint64_t time_ns);
@@ -103,4 +111,8 @@ int jit_names_collect(struct jit_names *j, symbol_fn fn, void *ctx, struct patie
  * others are forgotten. No cookie of an earlier request comes after this call.
  */
 int jit_names_settle(struct jit_names *j, symbol_fn fn, void *ctx, struct patience *wait);
+/* Stacks wait for dumps, and nothing else is to be done: those are read again at once. */
+void jit_names_hurry(struct jit_names *j);
 uint64_t jit_names_lost(const struct jit_names *j);	/* requests that were given up */
+/* Pieces of code that took the place of others; samples before that may have either name. */
+uint64_t jit_names_late(const struct jit_names *j);

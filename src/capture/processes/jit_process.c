@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/array.h"
+#include "src/base/bisect.h"
 #include "src/model/binary.h"
 #include "src/model/process.h"
 
@@ -21,6 +23,7 @@ void jit_process_release(struct jit_process *e)
 	close_places(e);
 	jit_code_release(&e->code);
 	free(e->v);
+	free(e->changes);
 }
 
 /* true: the name is that of a jitdump: "/tmp/jit-4711.dump". Runtimes map them for us to see. */
@@ -50,12 +53,18 @@ void jit_process_ask(const struct jit_process *e, struct jit_reading *r)
 {
 	struct perf_map_query *q = r->v;
 
-	for (size_t i = 0; i < e->nr; i++)
+	r->since_ns = e->dump_read_ns;
+	for (size_t i = 0; i < e->nr; i++) {
+		if (e->v[i].time_ns < r->since_ns)
+			r->since_ns = e->v[i].time_ns;
 		*q++ = (struct perf_map_query){ .addr = e->v[i].addr, .cookie = e->v[i].cookie,
 						.time_ns = e->v[i].time_ns,
 						.name = PERF_MAP_NO_NAME, .is_old = i < e->nr_old };
+		*q++ = (struct perf_map_query){ .addr = e->v[i].addr, .cookie = WATCHED,
+						.name = PERF_MAP_NO_NAME, .is_old = i < e->nr_old };
+	}
 	/* Whether other code is there by now. */
-	for (size_t i = 0; r->is_growing && i < e->code.nr; i++)
+	for (size_t i = 0; i < e->code.nr; i++)
 		*q++ = (struct perf_map_query){ .addr = e->code.v[i].addr, .cookie = WATCHED,
 						.name = PERF_MAP_NO_NAME, .is_old = 1 };
 	r->nr = (size_t)(q - r->v);
@@ -79,10 +88,28 @@ void jit_process_keep(struct jit_process *e, const struct jit_reading *r, size_t
 	e->nr_old = was_read ? kept : 0;
 	memcpy(e->places, r->places, sizeof(e->places));
 	e->dump_mark = r->dump_mark;
-	e->pause_ns = kept < nr_asked ? AGAIN_NS : 2 * e->pause_ns;
+	e->pause_ns = kept < nr_asked || r->err != -ENOENT ? AGAIN_NS : 2 * e->pause_ns;
 	if (e->pause_ns > AGAIN_MAX_NS)
 		e->pause_ns = AGAIN_MAX_NS;
 	e->next_ns = now_ns() + e->pause_ns;
+}
+
+int jit_process_changed(struct jit_process *e, uint64_t since_ns)
+{
+	uint64_t *last = array_push(&e->changes, &e->nr_changes, &e->cap_changes);
+	size_t before = e->nr_changes - !!last;
+	size_t at = bisect(before, k, e->changes[k] <= since_ns);
+
+	if (!last)
+		return -ENOMEM;
+	memmove(e->changes + at + 1, e->changes + at, (before - at) * sizeof(*last));
+	e->changes[at] = since_ns;
+	return 0;
+}
+
+uint32_t jit_process_changes(const struct jit_process *e, uint64_t time_ns)
+{
+	return (uint32_t)bisect(e->nr_changes, k, e->changes[k] <= time_ns);
 }
 
 void jit_process_forget(struct jit_process *e, size_t nr)

@@ -16,10 +16,9 @@
 struct binaries;
 struct process;
 
-/* A map that grows is read again after this time, or later where that found no name. */
+/* Maps and dumps are read again after this time, or later where there is none. */
 #define AGAIN_NS NSEC_PER_SEC
 #define AGAIN_MAX_NS (16 * NSEC_PER_SEC)
-#define WATCHED 0			/* as a cookie: the address has its name already */
 
 struct jit_request {
 	uint64_t addr, time_ns;
@@ -41,6 +40,10 @@ struct jit_process {
 	struct jit_code code;
 	uint32_t later[JIT_CODE_GENERATIONS];	/* binaries; 0: none yet */
 	uint64_t next_ns, pause_ns;	/* when its map is read again; 0: at once */
+	bool is_met;			/* stacks had its code since the last reading began */
+	uint64_t dump_read_ns;		/* what its dump says of the time before is known; or 0 */
+	uint64_t *changes;		/* when code took the place of other code, sorted */
+	size_t nr_changes, cap_changes;
 };
 
 void jit_process_release(struct jit_process *e);
@@ -49,11 +52,17 @@ void jit_process_release(struct jit_process *e);
 void jit_process_find_dump(struct jit_process *e, const struct process *p,
 			   const struct binaries *binaries);
 
-/* Fills in what is asked, and where. The reading has room for all requests and all of e->code. */
+/* Fills in what is asked, and where. The reading has room for JIT_QUESTIONS(e). */
+#define JIT_QUESTIONS(e) (2 * (e)->nr + (e)->code.nr)
 void jit_process_ask(const struct jit_process *e, struct jit_reading *r);
 
 /* After a reading of the first nr_asked requests: keeps those that have no name yet. */
 void jit_process_keep(struct jit_process *e, const struct jit_reading *r, size_t nr_asked);
+
+/* Notes that code took the place of other code then. */
+int jit_process_changed(struct jit_process *e, uint64_t since_ns);
+/* How often that had happened by then. */
+uint32_t jit_process_changes(const struct jit_process *e, uint64_t time_ns);
 
 /* Forgets the first nr requests, which are answered. Others may have come since. */
 void jit_process_forget(struct jit_process *e, size_t nr);

@@ -23,6 +23,7 @@
 struct file_opener;
 struct parsers;
 
+#define WATCHED 0	/* as a cookie: nobody asks, but other code may come there */
 #define JIT_PLACES 2			/* its own map, and that of its parent */
 
 /* Where a map may be, and how far it was read. */
@@ -31,15 +32,25 @@ struct jit_place {
 	struct perf_map_mark mark;
 };
 
+/* Code that a dump says came to a watched address. */
+struct jit_change {
+	uint64_t addr, since_ns;
+	uint32_t sysname;		/* offset in names */
+};
+
 struct jit_reading {
 	struct worker_job job;
 	struct jit_place places[JIT_PLACES];
 	size_t nr_places;
 	struct parse_file dump;		/* a jitdump; its fd is closed with this; -1: none */
 	struct perf_map_mark dump_mark;
+	uint64_t dump_read_ns;		/* answer: it was read up to then; 0: there is none */
+	uint64_t since_ns;		/* what came to watched addresses before is known */
+	struct jit_change *changes;	/* by time */
+	size_t nr_changes, cap_changes;
 	struct file_opener *opener;
 	struct parsers *parsers;
-	uint64_t until_ns;
+	uint64_t begin_ns, until_ns;
 	bool is_growing;		/* the process runs, so more will come */
 	struct perf_map_query *v;
 	size_t nr, nr_new;		/* nr_new: that are not old */

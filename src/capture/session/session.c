@@ -462,6 +462,20 @@ static void fill_waits(struct session *s, const struct wire_stack *w, uint32_t s
 			out->wait);
 }
 
+bool session_must_wait(struct session *s, const struct wire_stack *w)
+{
+	const struct wire_sample *h = w->head;
+	const struct process *p =
+		h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
+
+	return p && stack_definer_must_wait(&s->definer, p, w);
+}
+
+void session_hurry(struct session *s)
+{
+	jit_names_hurry(s->jit);
+}
+
 int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 {
 	const struct wire_sample *h = w->head;
@@ -504,6 +518,11 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 uint64_t session_files_unnamed(const struct session *s)
 {
 	return descriptor_names_left_out(s->files);
+}
+
+uint64_t session_names_late(const struct session *s)
+{
+	return jit_names_late(s->jit);
 }
 
 uint64_t session_names_lost(const struct session *s)

@@ -124,6 +124,9 @@ int session_begin(struct session *s, const struct session_info *info);
 
 /* scan: number of the scan that the row belongs to; 0: it is a sample. 0 or the sink's error. */
 int session_sample(struct session *s, const struct wire_stack *stack, uint32_t scan);
+/* Whether the names of a stack's code are not there yet, and come soon (jit_names_must_wait()). */
+bool session_must_wait(struct session *s, const struct wire_stack *stack);
+void session_hurry(struct session *s);	/* nothing else is to be done than to wait for them */
 int session_scan(struct session *s, const struct rec_scan *scan);
 /* The rate of an event, and its period, from the next part on. */
 void session_set_rate(struct session *s, uint32_t number, double freq_hz, uint64_t period);
@@ -147,6 +150,7 @@ int session_names(struct session *s, struct patience *wait);
  */
 int session_end(struct session *s, const struct rec_end *end);
 uint64_t session_files_unnamed(const struct session *s);	/* rows: descriptor_names.h */
+uint64_t session_names_late(const struct session *s);	/* see jit_names_late() */
 uint64_t session_names_lost(const struct session *s);	/* given up: symbolizer.h, jit_names.h */
 /* true: stacks of p came. */
 bool session_has_process(const struct session *s, const struct process *p);

@@ -415,10 +415,11 @@ static size_t trusted_frames(const struct process *p, const struct wire_stack *w
 }
 
 /* What the addresses of p mean depends on its mappings, and on the code that it has replaced. */
-static uint64_t meaning_of(const struct stack_definer *d, const struct process *p)
+static uint64_t meaning_of(const struct stack_definer *d, const struct process *p,
+			   uint64_t time_ns)
 {
 	uint64_t h = hash_u64(p->serial, p->generation);
-	uint32_t changes = jit_names_changes(d->deps.jit, p);
+	uint32_t changes = jit_names_changes(d->deps.jit, p, time_ns);
 
 	return changes ? hash_u64(h, changes) : h;
 }
@@ -480,7 +481,7 @@ uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const st
 	if (!nr)
 		return 0;
 	d->rewound += w->deferred && d->shadows;
-	stack_hash_init(&h, p ? meaning_of(d, p) : w->head->tgid);
+	stack_hash_init(&h, p ? meaning_of(d, p, w->head->time_ns) : w->head->tgid);
 	stack_hash_add(&h, w->user, nr);
 	node = stacks_cached(d->deps.stacks, &h);
 	if (node != UINT32_MAX)
@@ -493,6 +494,29 @@ uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const st
 	else
 		stacks_remember(d->deps.stacks, &h, node);
 	return node;
+}
+
+static bool is_generated(const struct stack_definer *d, const struct process *p, uint64_t raw,
+			 uint64_t time_ns)
+{
+	const struct mapping *m = process_find_mapping(p, instruction_of(raw), time_ns);
+	const struct binary *b = m ? binaries_get(d->deps.binaries, m->binary) : NULL;
+
+	return m && (!b || jit_names_has(b));
+}
+
+bool stack_definer_must_wait(const struct stack_definer *d, const struct process *p,
+			     const struct wire_stack *w)
+{
+	const uint64_t time_ns = w->head->time_ns;
+
+	for (size_t i = 0; jit_names_has_code(d->deps.jit, p) && i < w->head->nr_user; i++) {
+		if (w->user[i] & UNWIND_RUNTIME)
+			i++;
+		else if (!(w->user[i] & UNWIND_SHADOW) && is_generated(d, p, w->user[i], time_ns))
+			return jit_names_must_wait(d->deps.jit, p, time_ns);
+	}
+	return false;
 }
 
 /* The code at frame i that was made while recording. */

@@ -84,6 +84,12 @@ void stack_definer_release(struct stack_definer *d);
  * p: the process, NULL: unknown. Sets *end to the reason for which the stack ends. That is the
  * kernel side's, unless a mapping was newer than those that the kernel side used.
  */
+/*
+ * Whether it is not known yet which code was there when the stack was taken, so that it may wait.
+ * Such stacks are asked about before they are defined.
+ */
+bool stack_definer_must_wait(const struct stack_definer *d, const struct process *p,
+			     const struct wire_stack *w);
 uint32_t stack_definer_user(struct stack_definer *d, struct process *p, const struct wire_stack *w,
 			    uint8_t *end);
 /* Names the shadow frame of this id, whose name has come after it. */

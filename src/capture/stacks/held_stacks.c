@@ -42,19 +42,40 @@ int held_stacks_add(struct held_stacks *h, const struct wire_stack *stack)
 	return 0;
 }
 
-int held_stacks_give(struct held_stacks *h, wire_stack_fn fn, void *ctx)
+int held_stacks_give_some(struct held_stacks *h,
+			  bool (*is_ready)(void *ctx, const struct wire_stack *stack),
+			  wire_stack_fn fn, void *ctx)
 {
+	struct held_stack **at = &h->first;
 	int err = 0;
 
-	while (h->first && !err) {
-		struct held_stack *s = h->first;
+	while (*at && !err) {
+		struct held_stack *s = *at;
 
+		if (!is_ready(ctx, &s->stack)) {
+			at = &s->next;
+			continue;
+		}
 		err = fn(ctx, &s->stack);
-		h->first = s->next;
+		*at = s->next;
+		if (!s->next)
+			h->last = at;
 		h->bytes -= s->size;
 		free(s);
 	}
 	return err;
+}
+
+static bool always(void *ctx, const struct wire_stack *stack)
+{
+	(void)ctx;
+	(void)stack;
+	return true;
+}
+
+int held_stacks_give(struct held_stacks *h, wire_stack_fn fn, void *ctx)
+{
+	return held_stacks_give_some(h, always, fn, ctx);
 }
 
 void held_stacks_release(struct held_stacks *h)
