@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 enum {
-	PHP_DATA_OPLINE = 0, PHP_DATA_FUNC = 24, PHP_DATA_INFO = 40, PHP_DATA_PREVIOUS = 48,
+	PHP_DATA_OPLINE = 0, PHP_DATA_FUNC = 24, PHP_DATA_THIS = 32,
+	PHP_DATA_INFO = 40, PHP_DATA_PREVIOUS = 48,
 	PHP_FUNC_TYPE = 0, PHP_FUNC_NAME = 8, PHP_FUNC_SCOPE = 16,
 	PHP_CLASS_NAME = 8,
 	PHP_STRING_INFO = 4, PHP_STRING_HASH = 8, PHP_STRING_LENGTH = 16, PHP_STRING_VALUE = 24,
@@ -34,6 +35,8 @@ struct php_layout {
 	uint32_t current;		/* executor_globals: the innermost call */
 	uint32_t last, opcodes;		/* zend_op_array: number of operations, and they */
 	uint32_t filename, line_start;
+	/* zend_generator: its call, the one that it delegates to (node.parent), its placeholder. */
+	uint32_t generator_call, generator_parent, generator_fake;
 };
 
 /* version: as above. 0, or -ENOTSUP: no such row. */

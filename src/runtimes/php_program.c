@@ -4,6 +4,12 @@
  * generator that is resumed) says so, and is the outermost one of its loop. Calls of functions in C
  * are in the list as well, where PHP has called them.
  *
+ * A generator that delegates (yield from) is no call while the other one runs: between that one's
+ * call and that of whoever has asked for the next value is a placeholder, a call without function.
+ * It is part of the outermost generator, from which node.parent leads inwards to the one that runs.
+ * So the generators between are put the other way round, each of them looked for from the
+ * outermost: 80 of them, then the turns are over.
+ *
  * Code that the JIT compiler has made is jumped to from the loop, and runs in its frame, or has 16
  * octets below it. So there the walker is moved to the loop, in whose return address it must find
  * the library; the loop has all calls, as ever. The innermost one of compiled code need not have
@@ -25,6 +31,8 @@ enum {
 	BODY = PHP_CONST_BODY, RETURN = PHP_CONST_RETURN,
 	COMPILED = 10,			/* the next call is that of compiled code */
 	TEXT = 11, TEXT_END = 12, OCTET = PROGRAM_REG_THREAD,
+	/* At a placeholder, whose INFO is not needed. */
+	INNER = INFO, GENERATOR = PROGRAM_REG_THREAD,
 };
 
 #define JIT_BYTES 16			/* below the loop's frame */
@@ -145,10 +153,46 @@ static void put_special(struct frame_builder *b, const struct php_layout *l, int
 	frame_yield(b, again);
 }
 
+/* At a call without function: the generators that it stands for, if it is a placeholder. */
+static void put_generators(struct frame_builder *b, const struct php_layout *l)
+{
+	const int up = frame_label(b), root = frame_label(b), next = frame_label(b);
+	const int look = frame_label(b), found = frame_label(b), done = frame_label(b);
+	const int parent = (int)l->generator_parent;
+
+	frame_load(b, GENERATOR, DATA, PHP_DATA_THIS, 8);
+	frame_add(b, TMP, GENERATOR, (int32_t)l->generator_fake);
+	frame_jump_if_not_equal(b, TMP, DATA, done);
+	frame_place(b, up);
+	frame_load(b, TMP, GENERATOR, parent, 8 | LOAD_DIRECT);
+	frame_jump_if_zero(b, TMP, root);
+	frame_move(b, GENERATOR, TMP);
+	frame_jump(b, up);
+	frame_place(b, root);
+	frame_move(b, INNER, GENERATOR);
+	frame_place(b, next);
+	frame_load(b, GENERATOR, DATA, PHP_DATA_THIS, 8);
+	frame_jump_if_equal(b, GENERATOR, INNER, done);
+	frame_place(b, look);
+	frame_load(b, TMP, GENERATOR, parent, 8 | LOAD_DIRECT);
+	frame_jump_if_equal(b, TMP, INNER, found);
+	frame_next(b, GENERATOR, TMP, look);
+	frame_jump(b, done);
+	frame_place(b, found);
+	frame_move(b, INNER, GENERATOR);
+	frame_load(b, TMP, GENERATOR, (int32_t)l->generator_call, 8 | LOAD_DIRECT);
+	frame_load(b, FUNC, TMP, PHP_DATA_FUNC, 8 | LOAD_DIRECT);
+	frame_load(b, OPLINE, TMP, PHP_DATA_OPLINE, 8 | LOAD_DIRECT);
+	load_cookie(b, l);
+	frame_emit(b, FUNC, OPLINE, COOKIE, EMIT_ADDRESS, RUNTIME_FRAME_INTERPRETED);
+	frame_jump(b, next);
+	frame_place(b, done);
+}
+
 int php_program(const struct php_layout *l, struct frame_program *out)
 {
 	struct frame_builder b;
-	int again, loop, list, other, no_function, end;
+	int again, loop, list, other, no_function, by_c, end;
 
 	frame_builder_init(&b);
 	again = frame_label(&b);
@@ -156,6 +200,7 @@ int php_program(const struct php_layout *l, struct frame_program *out)
 	list = frame_label(&b);
 	other = frame_label(&b);
 	no_function = frame_label(&b);
+	by_c = frame_label(&b);
 	end = frame_label(&b);
 	frame_load(&b, DATA, CURRENT, 0, 8 | LOAD_DIRECT);
 	frame_move(&b, TEXT, PHP_CONST_TEXT);
@@ -174,9 +219,13 @@ int php_program(const struct php_layout *l, struct frame_program *out)
 	frame_jump_if_zero(&b, FUNC, no_function);
 	put_special(&b, l, again, loop);
 	frame_place(&b, no_function);
+	frame_and(&b, TMP, INFO, PHP_CALLED_BY_C);
+	frame_jump_if_not_zero(&b, TMP, by_c);
+	put_generators(&b, l);
 	frame_move(&b, DATA, PREVIOUS);
-	frame_and(&b, INFO, INFO, PHP_CALLED_BY_C);
-	frame_jump_if_zero(&b, INFO, loop);
+	frame_jump(&b, loop);
+	frame_place(&b, by_c);
+	frame_move(&b, DATA, PREVIOUS);
 	frame_yield(&b, again);
 	frame_place(&b, end);
 	frame_end(&b);

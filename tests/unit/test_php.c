@@ -365,9 +365,61 @@ static void rows_are_sound(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/*
+ * Generators 0 to 2 in calls 6 to 8: generator 0 is asked for the next value, and delegates to 1, which delegates to 2, which runs.
+ * Behind its call (7, of function 1) is the placeholder of generator 0, then who asks (call 3, of function 3).
+ */
+#define GENERATOR(i) (WORLD_BASE + 0x8000 + (i) * 0x200)
+#define PLACEHOLDER (GENERATOR(0) + 184)
+
+static void put_generators(struct fixture *f)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		world_u64(&f->w, GENERATOR(i) + 56, CALL(6 + i));
+		world_u64(&f->w, GENERATOR(i) + 152, i < 2 ? GENERATOR(i + 1) : 0);
+	}
+	put_call(f, 6, 2, 0, 1);
+	put_call(f, 7, 3, 0, 1);
+	put_call(f, 8, 1, PLACEHOLDER, 1);
+	world_u64(&f->w, PLACEHOLDER + 24, 0);
+	world_u64(&f->w, PLACEHOLDER + 32, GENERATOR(0));
+	world_u32(&f->w, PLACEHOLDER + 40, 0x308);
+	world_u64(&f->w, PLACEHOLDER + 48, CALL(3));
+	world_u64(&f->w, CURRENT, CALL(8));
+}
+
+static uint64_t function_of(const struct fixture *f, unsigned i)
+{
+	return ((f->out.words[2 * i] & UNWIND_ADDRESS_MASK) - FUNC(0)) / 0x100;
+}
+
+static void generators_that_delegate_have_frames(void **state)
+{
+	static const uint64_t whole[] = { 1, 3, 2, 3, 4, 4 };
+	struct fixture *f = *state;
+
+	put_generators(f);
+	run(f, 2);
+	assert_int_equal(f->out.nr, 12);
+	for (unsigned i = 0; i < 6; i++)
+		assert_int_equal(function_of(f, i), whole[i]);
+	/* A call without function that is no placeholder, and parents that lead nowhere or in a circle. */
+	world_u64(&f->w, PLACEHOLDER + 32, GENERATOR(1));
+	run(f, 2);
+	assert_int_equal(f->out.nr, 8);
+	world_u64(&f->w, PLACEHOLDER + 32, GENERATOR(0));
+	world_u64(&f->w, GENERATOR(1) + 152, 0x1000);
+	run(f, 2);
+	assert_int_equal(f->out.failure, RUNTIME_FAILED_READ);
+	world_u64(&f->w, GENERATOR(1) + 152, GENERATOR(0));
+	run(f, 2);
+	assert_int_equal(f->out.failure, RUNTIME_FAILED_TURNS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(generators_that_delegate_have_frames, setup, teardown),
 		TEST(frames_are_named), TEST(calls_without_function_are_left_out),
 		TEST(other_functions_at_the_address_are_gone), TEST(what_is_no_string_is_no_name),
 		TEST(operations_that_a_function_has_not_are_refused), TEST(closures_of_8_4_tell_their_class),
