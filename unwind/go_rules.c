@@ -31,7 +31,7 @@ enum kind {
 	PARKS,			/* to the stack of the thread, to leave the goroutine */
 	GROWS,			/* to the stack of the thread, to grow the goroutine's */
 	LEAVES,			/* for good: what runs next does not return to here */
-	JUMPS,			/* to the stack of a goroutine, and continue there */
+	JUMPS,			/* to the stack of a goroutine, which continues; this is over */
 };
 
 /* Functions of the runtime. Those of Go before 1.17 that switch have no flag that says so. */
@@ -234,8 +234,7 @@ static struct unwind_rule switched_rule(const struct emitter *e)
 
 	if (is_known)
 		return goroutine_rule(e->f->runtime, e->kind);
-	if (e->kind == JUMPS)
-		return (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
+	/* Behind LEAVES and JUMPS nothing returns: the stack of the thread is empty here. */
 	if (e->kind >= PARKS)
 		return (struct unwind_rule){ .cfa = CFA_ROOT };
 	/*

@@ -72,8 +72,10 @@ UNWIND_INLINE int unwind_step_goroutine(void *env, struct unwinder *w, const str
 	/* Most stacks that begin in mcall() are those of threads that look for work. */
 	if (err)
 		return unwind_unread(w, err, r->reg ? UNWIND_ROOT_GUESS : UNWIND_READ_RA);
+	if (!go.curg || go.curg_m != go.m)
+		return UNWIND_END(w, UNWIND_ROOT);
 	/* mcall() pushes its argument there. */
-	if (!go.curg || go.curg_m != go.m || go.g0_sp - w->sp > 8)
+	if (go.g0_sp - w->sp > 8)
 		return UNWIND_END(w, has_pc ? UNWIND_ROOT : UNWIND_BAD_RULE);
 	if (!has_pc) {
 		err = unwind_read(env, w, go.sp, &go.pc);

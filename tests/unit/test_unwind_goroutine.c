@@ -91,7 +91,7 @@ static void test_systemstack(void **state)
 	poke(w, GOROUTINE_SP - 8, 0);
 	expect_end_at_g0(w, UNWIND_RA_ZERO);
 	poke(w, CURG + G_M, 0);
-	expect_end_at_g0(w, UNWIND_BAD_RULE);
+	expect_end_at_g0(w, UNWIND_ROOT);
 }
 
 static void test_frame_pointer_of_the_goroutine(void **state)
