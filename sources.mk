@@ -428,6 +428,7 @@ CAPTURE_SRCS := \
 	src/capture/recorder_kernel.c \
 	src/capture/recorder_open.c \
 	src/capture/recorder_segments.c \
+	src/capture/recorder_tell.c \
 	src/capture/recorder_workers.c \
 	src/capture/collectors/collectors.c \
 	src/capture/collectors/cpu_events.c \

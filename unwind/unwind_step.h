@@ -12,10 +12,8 @@
  *							unwinding ends with (UNWIND_BUSY) or 1
  *	int unwind_read_code(env, w, addr)		copy 16 octets of code at addr to w->code:
  *							0, or 1: unknown
- *	int unwind_thread_pointer(env, &value)		of the thread's thread-local storage: 0, or
- *							1: unknown
- *	int unwind_process_slice(env, tgid, &first, &nr)	the process's slice of the mappings:
- *								0 or 1
+ *	int unwind_thread_pointer(env, &value)		of thread-local storage: 0; 1: unknown
+ *	int unwind_process_slice(env, tgid, &first, &nr)	of the mappings: 0 or 1
  *	const struct unwind_mapping *unwind_mapping_at(env, i)
  *	const struct unwind_binary *unwind_binary_at(env, i)
  *	const struct unwind_page *unwind_page_at(env, i)
@@ -27,9 +25,8 @@
  * that holds pc. UNWIND_REPLACED_RETURN(w) may be defined: it is called when a return address is
  * w->trampoline, which the kernel puts there for uretprobes, and sets w->pc to what stood there.
  *
- * It may also define UNWIND_LOOK_UP(env, w, pc) and UNWIND_PROLOGUE_MASK(code, next) as calls of
- * functions that do the same as those named below: the kernel's verifier checks a global function
- * once, but others on each path that leads to them.
+ * So may UNWIND_LOOK_UP(env, w, pc) and UNWIND_PROLOGUE_MASK(code, next), as calls of functions
+ * that do the same as those below: the verifier checks a global function once, others on each path.
  *
  * unwind_begin() takes the registers, unwind_step() is called until it returns 1 (at most
  * UNWIND_MAX_STEPS times). Frames come out innermost first; w->end says why unwinding ended.
@@ -257,9 +254,7 @@ UNWIND_INLINE int unwind_search_slice(void *env, struct unwinder *w, uint64_t pc
 		nr -= half;
 	}
 	*mp = m = unwind_mapping_at(env, first);
-	if (!m)
-		return UNWIND_BUG;
-	return pc < m->begin || pc >= m->end ? UNWIND_NO_MAPPING : 0;
+	return !m ? UNWIND_BUG : pc < m->begin || pc >= m->end ? UNWIND_NO_MAPPING : 0;
 }
 #endif
 

@@ -95,6 +95,9 @@ int recorder_report_losses(struct recorder *r);	/* LOST records. 0, or an error 
  * recorder_segments.c: goes on in another segment of the trace if this one has become large. To be
  * called between two turns of the capture loop. 0, or an error that ends the recording.
  */
+/* recorder_tell.c: at the end, all that a recording says of itself. 0, or an error that ends it. */
+int recorder_tell(struct recorder *r);
+
 /* ---- recorder.c: what others ask of the recorder, ctx ---- */
 
 struct mapping;

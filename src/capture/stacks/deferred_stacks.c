@@ -36,11 +36,8 @@ struct deferred {
 	uint64_t regs[sizeof(((struct wire_delta *)0)->regs) / sizeof(uint64_t)];
 	uint64_t start, bytes, outer, absent;	/* its stack memory, as in struct wire_stack */
 	uint32_t *ids;			/* of the blocks of this memory; they stand at the end */
-	/*
-	 * As in a record that came without memory: frames, wait and object follow, to the octet
-	 * record_bytes.
-	 */
-	size_t record_bytes;
+	/* As in a record that came without memory: frames, wait and object follow. */
+	size_t record_bytes;		/* all of it */
 	struct wire_sample head;
 };
 
