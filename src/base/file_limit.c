@@ -11,6 +11,7 @@
 /* 60 were needed to record one process on two CPUs; the rest is for its files. */
 #define FILES_BESIDE_EVENTS 96
 #define FILES_SPARED 16
+#define FILES_IN_MESSAGES (1u << 20)	/* the kernel's default for one process */
 
 unsigned long file_limit_needed(unsigned cpus, unsigned events)
 {
@@ -58,6 +59,18 @@ bool file_limit_is_near(void)
 	return !getrlimit(RLIMIT_NOFILE, &lim) && (rlim_t)fd > lim.rlim_cur / 2;
 }
 
+/*
+ * The kernel compares this limit with the number of files that all processes of the user have in
+ * messages to each other, and helpers could pass us no file where others have many
+ * (ETOOMANYREFS). How many files we hold is limited by shares (user_shares.h).
+ */
+static void raise_further(struct rlimit *lim)
+{
+	if (lim->rlim_max < FILES_IN_MESSAGES)
+		lim->rlim_cur = lim->rlim_max = FILES_IN_MESSAGES;
+	setrlimit(RLIMIT_NOFILE, lim);		/* root alone may; else it stays */
+}
+
 int file_limit_raise(unsigned long needed)
 {
 	struct rlimit lim;
@@ -66,8 +79,10 @@ int file_limit_raise(unsigned long needed)
 		return 0;
 	lim.rlim_cur = lim.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &lim);
-	if (lim.rlim_max >= needed)
+	if (lim.rlim_max >= needed) {
+		raise_further(&lim);
 		return 0;
+	}
 	return fail_why(-EMFILE,
 			"open files: %lu may be open at a time, but %lu are needed here. "
 			"Try: ulimit -n %lu",

@@ -16,7 +16,7 @@ unsigned long file_limit_advice(void);
 
 /*
  * Raises the soft limit to the hard one, because files stay open until their names are read from
- * them. 0; -EMFILE, explained: not even needed files may be open.
+ * them; and both, if that is allowed. 0; -EMFILE, explained: not even needed files may be open.
  */
 int file_limit_raise(unsigned long needed);
 

@@ -33,7 +33,8 @@ struct user_shares *user_shares_new(size_t nr_fds)
 	if (!s)
 		return NULL;
 	s->held_max = nr_fds / HELD_PART < HELD_MAX ? nr_fds / HELD_PART : HELD_MAX;
-	s->root_max = nr_fds / ROOT_PART;
+	s->root_max = nr_fds / ROOT_PART < ROOT_TIMES * HELD_MAX ? nr_fds / ROOT_PART
+								  : ROOT_TIMES * HELD_MAX;
 	return s;
 }
 

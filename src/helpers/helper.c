@@ -371,7 +371,8 @@ static void count(struct helper_keeper *k, int err)
 	k->stats.calls++;
 	k->stats.stalled += err == -ETIMEDOUT;
 	k->stats.refused += err == -EBUSY;
-	k->stats.died += err && err != -ETIMEDOUT && err != -ECANCELED && err != -EBUSY;
+	k->stats.died += err && err != -ETOOMANYREFS && err != -ETIMEDOUT && err != -ECANCELED &&
+			 err != -EBUSY;
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -385,6 +386,8 @@ static bool is_stopped(const struct helper *h)
 /* After a call that ended with err: a helper that is of no use any more is let go. */
 static int look_behind(struct helper *h, int err)
 {
+	if (err == -ETOOMANYREFS)
+		return err;		/* it was not asked */
 	if (err == -EPIPE && h->sock >= 0) {
 		bury(h);
 	} else if (err == -ETIMEDOUT && is_stopped(h)) {

@@ -31,6 +31,14 @@ uint64_t helper_cpu_ns(pid_t pid)
 
 /* ---- in a helper ---- */
 
+static int refuse(uint32_t op, int why)
+{
+	static const struct helper_wait for_ever;
+	const struct helper_message answer = { .op = op, .status = why };
+
+	return helper_send(KEEPER_FD, &answer, &for_ever);
+}
+
 /*
  * The descriptors of a request are closed before the answer: who hangs over one of them costs this
  * answer, and not that of the next request.
@@ -53,6 +61,9 @@ static void helper_main(const struct helper_kind *kind)
 		kind->serve(state, &request, &answer);
 		helper_message_close(&request);
 		err = helper_send(KEEPER_FD, &answer, &for_ever);
+		/* Nothing was sent: this user's processes have too many files in messages. */
+		if (err == -ETOOMANYREFS)
+			err = refuse(request.op, err);
 		if (kind->done)
 			kind->done(state, &answer);
 		helper_message_release(&request);

@@ -26,7 +26,9 @@ begin 4712 ./chain30 spin
 first=$PID
 
 # --- a recording of all, with few descriptors; more files, and another program, come while it runs
-(ulimit -n 1500; exec "$PROBEE" sample -a -F 199 -o all.pbz 2>all.err) &
+# Root could raise the limit.
+bound() { exec setpriv --bounding-set -sys_resource --inh-caps -sys_resource "$@"; }
+(ulimit -n 1500; bound "$PROBEE" sample -a -F 199 -o all.pbz 2>all.err) &
 recorder=$!
 STARTED+=($recorder)
 sleep 2			# the length of the first part; nothing depends on it

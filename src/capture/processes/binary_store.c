@@ -64,7 +64,7 @@ struct binary_store {
 	struct table_store *tables;
 	struct binary_store_stats stats;	/* without those of the tables */
 	uint32_t vdso;			/* index; 0: not registered yet */
-	bool has_said_full;
+	bool has_said_full, has_said_unpassed;
 	struct recent recent[RECENT];
 };
 
@@ -275,6 +275,18 @@ static void say_full(struct binary_store *st, int fd)
 	st->has_said_full = true;
 }
 
+/* Files cannot go from one of our processes to another one. That costs nearly all names. */
+static void say_unpassed(struct binary_store *st, int err)
+{
+	if (err == -ETOOMANYREFS && !st->has_said_unpassed)
+		fail_why(err,
+			 "the files of programs: this user's processes have more descriptors in "
+			 "messages than one may have open (%lu), so these files cannot be read. "
+			 "Names and stacks will be missing. Try: ulimit -n with a larger number",
+			 file_limit_now());
+	st->has_said_unpassed |= err == -ETOOMANYREFS;
+}
+
 /* fd, or -1: it was closed, because there is no room. */
 static int hold(struct binary_store *st, uint32_t binary, uid_t user, int fd)
 {
@@ -450,6 +462,7 @@ static uint32_t map_file(struct binary_store *st, uid_t user, pid_t pid, const s
 	*is_sure = o.fd >= 0 && !o.is_unsure;
 	if (o.fd < 0 && is_no_answer(o.fd)) {
 		st->stats.unanswered++;
+		say_unpassed(st, o.fd);
 		return BINARY_STORE_UNREAD;
 	}
 	if (o.fd < 0)

@@ -359,6 +359,14 @@ int runtime_names_request(struct runtime_names *n, const struct process *p, uint
 	return c->tries ? 0 : ask(n, c);
 }
 
+void runtime_names_meet(struct runtime_names *n, const struct process *p, const uint64_t words[2])
+{
+	uint32_t id = code_of(n, p, words);
+
+	if (id != IX_NONE && !n->codes[id]->tries)
+		ask(n, n->codes[id]);
+}
+
 /* ---- names ---- */
 
 /* What a frame's kind tells of how its function is run, for runtimes that do not say it. */

@@ -74,6 +74,9 @@ bool runtime_names_has_trampolines(struct runtime_names *n, const struct process
 int runtime_names_request(struct runtime_names *n, const struct process *p, uint32_t cookie,
 			  const uint64_t words[2]);
 
+/* A stack with this frame has to wait: its code object is read now, which may be gone then. */
+void runtime_names_meet(struct runtime_names *n, const struct process *p, const uint64_t words[2]);
+
 /* The words of a stack that leads to its root: see runtime_shift(). */
 bool runtime_names_shift(struct runtime_names *n, const struct process *p, const uint64_t *words,
 			 size_t nr, uint64_t *out);

@@ -505,8 +505,9 @@ static bool is_generated(const struct stack_definer *d, const struct process *p,
 	return m && (!b || jit_names_has(b));
 }
 
-bool stack_definer_must_wait(const struct stack_definer *d, const struct process *p,
-			     const struct wire_stack *w)
+/* Whether generated code that the stack went through may still get another name. */
+static bool waits_for_names(const struct stack_definer *d, const struct process *p,
+			    const struct wire_stack *w)
 {
 	const uint64_t time_ns = w->head->time_ns;
 
@@ -517,6 +518,19 @@ bool stack_definer_must_wait(const struct stack_definer *d, const struct process
 			return jit_names_must_wait(d->deps.jit, p, time_ns);
 	}
 	return false;
+}
+
+bool stack_definer_must_wait(const struct stack_definer *d, const struct process *p,
+			     const struct wire_stack *w)
+{
+	if (!waits_for_names(d, p, w))
+		return false;
+	for (size_t i = 0; d->deps.runtimes && i + 1 < w->head->nr_user; i++)
+		if (w->user[i] & UNWIND_RUNTIME) {
+			runtime_names_meet(d->deps.runtimes, p, &w->user[i]);
+			i++;
+		}
+	return true;
 }
 
 /* The code at frame i that was made while recording. */
