@@ -42,6 +42,7 @@ REPORT_SRCS := \
 	src/model/definition_store.c \
 	src/model/per_process.c \
 	src/model/process.c \
+	src/model/process_mappings.c \
 	src/model/record.c \
 	src/model/stacks.c \
 	src/model/syscall_names.c \

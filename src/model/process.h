@@ -34,10 +34,14 @@ struct mapping {
 	bool written;			/* a MAPPING record was written */
 	bool is_unread;			/* it has a file, which was not opened yet */
 	bool is_met;			/* it became known by process_meet() */
+	bool is_fleeting;		/* files take turns at its place: process_has_settled() */
 	uint64_t born_ns, died_ns;	/* died_ns TIME_NEVER: mapped now */
 	uint32_t generation;		/* of the process, when the mapping came */
 	uint64_t dev, ino;		/* of its file, as in struct proc_map; ino 0: none */
 };
+
+/* A file that was mapped for less than this before another one came there: they take turns. */
+#define PROCESS_TURN_NS (1000ull * 1000 * 1000)
 
 #define PROCESS_MAPPINGS 4096		/* living ones that are followed */
 #define PROCESS_MET 1024		/* of a crowded process, besides */
@@ -80,6 +84,7 @@ struct process {
 	size_t nr_ended, cap_ended;
 	size_t *nr_of_all;		/* mappings of all processes; NULL: it is in no list */
 	bool is_crowded;		/* it has mappings that are not followed */
+	bool has_fleeting;		/* some mappings are */
 	uint32_t generation;		/* changes with the mappings */
 	/* The newest first; since_ns 0: none. */
 	struct publication published[PROCESS_PUBLICATIONS];
@@ -149,6 +154,17 @@ void process_file_read(struct process *p, const struct mapping *of, uint32_t bin
  * die. true: there were some.
  */
 bool process_keep(struct process *p, const struct mapping *found, size_t nr, uint64_t time_ns);
+
+/*
+ * Libraries that are opened and closed in turn are mapped at one place, thousands of times in a
+ * second. By the time that such a mapping is published, another one is there. So it is left out
+ * (unwind_slices.h), and stacks that go through it are unwound by what was mapped when they were
+ * taken. To be called now and then. true: a mapping is no longer fleeting.
+ */
+bool process_has_settled(struct process *p, uint64_t now_ns);
+
+/* Forgets the mappings that ended before that time. */
+void process_forget_mappings(struct process *p, uint64_t time_ns);
 
 /* The mapping with number i of those that live and then those that are dead. */
 static inline struct mapping *process_mapping(const struct process *p, size_t i)

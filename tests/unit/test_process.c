@@ -278,6 +278,52 @@ static void test_ended_ones_are_bounded(void **state)
 		assert_int_equal(binary_at(p, 1 * PAGE, i), i);
 }
 
+#define SECOND 1000000000ull
+
+/* Two libraries are opened and closed in turn at one place; then one of them stays. */
+static void test_files_take_turns(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+	uint64_t now = SECOND;
+
+	map(p, 9 * PAGE, 10 * PAGE, 9, now);
+	map(p, PAGE, 2 * PAGE, 1, now);
+	assert_false(p->has_fleeting);
+	for (int i = 0; i < 100; i++) {
+		now += SECOND / 1000;
+		map(p, PAGE, 2 * PAGE, 2 - i % 2, now);
+		assert_true(process_find_mapping(p, PAGE, now)->is_fleeting);
+	}
+	assert_false(process_find_mapping(p, 9 * PAGE, now)->is_fleeting);
+	/* /proc shows none of them, and then one of them, before the events are read. */
+	process_keep(p, &(struct mapping){ .start = 9 * PAGE, .end = 10 * PAGE }, 1, now + 1);
+	map(p, PAGE, 2 * PAGE, 2, now + 2);
+	assert_true(process_find_mapping(p, PAGE, now + 2)->is_fleeting);
+	assert_false(process_has_settled(p, now + SECOND));
+	assert_true(p->has_fleeting);
+	p->dirty = false;
+	assert_true(process_has_settled(p, now + 3 * SECOND));
+	assert_true(p->dirty);
+	assert_false(p->has_fleeting);
+	/* A library that was there for long is replaced, and memory of a compiler changes. */
+	map(p, PAGE, 2 * PAGE, 3, now + 10 * SECOND);
+	map(p, 9 * PAGE, 10 * PAGE, 0, now + 10 * SECOND);
+	map(p, 9 * PAGE, 11 * PAGE, 0, now + 10 * SECOND + 5);
+	assert_false(p->has_fleeting);
+}
+
+/* /proc was read before the event that tells since when a mapping is there. */
+static void test_event_behind_a_scan(void **state)
+{
+	struct process *p = processes_find(*state, 100, TIME_NEVER);
+
+	map(p, PAGE, 2 * PAGE, 1, 20);
+	map(p, PAGE, 2 * PAGE, 1, 10);
+	map(p, PAGE, 2 * PAGE, 2, 30);
+	assert_int_equal(binary_at(p, PAGE, 15), 1);
+	assert_int_equal(binary_at(p, PAGE, 35), 2);
+}
+
 /* A file that is read later is that of the mapping from its beginning on. */
 static void test_unread(void **state)
 {
@@ -650,6 +696,8 @@ int main(void)
 		T(test_room_for_all),
 		T(test_ended_ones_are_bounded),
 		T(test_unread),
+		T(test_files_take_turns),
+		T(test_event_behind_a_scan),
 		T(test_publications),
 		T(test_child_knows_what_its_parent_knew),
 		T(test_inherit),

@@ -35,6 +35,9 @@
 /* A file that could not be opened again is tried after this time, and each time twice as late. */
 #define RETRY_NS NSEC_PER_SEC
 #define MAX_FAILED 6
+/* A file takes 0.2 ms, and some ms if it is not in memory. */
+#define SLOW_NS (50 * NSEC_PER_MSEC)
+#define SLOW_WINDOW_NS (4 * NSEC_PER_SEC)
 #define RECENT 256		/* a power of two */
 /* Shorter than any compiler takes to put another file behind the same inode number. */
 #define RECENT_NS (10 * NSEC_PER_MSEC)
@@ -65,6 +68,7 @@ struct binary_store {
 	struct binary_store_stats stats;	/* without those of the tables */
 	uint32_t vdso;			/* index; 0: not registered yet */
 	bool has_said_full, has_said_unpassed;
+	uint64_t slow_since_ns, slow_ns;	/* what files have cost since then that took long */
 	struct recent recent[RECENT];
 };
 
@@ -480,6 +484,24 @@ static uint32_t map_file(struct binary_store *st, uid_t user, pid_t pid, const s
 	return index;
 }
 
+/*
+ * Where helpers get no CPU, each file may take seconds, and the recording must go on. So the files
+ * that took long may take half of the time together, and those that no stack has met a quarter.
+ */
+static bool may_wait(struct binary_store *st, bool is_met, uint64_t now)
+{
+	if (now - st->slow_since_ns >= SLOW_WINDOW_NS) {
+		st->slow_since_ns = now;
+		st->slow_ns = 0;
+	}
+	return st->slow_ns < SLOW_WINDOW_NS / (is_met ? 2 : 4);
+}
+
+static void count_time(struct binary_store *st, uint64_t took_ns)
+{
+	st->slow_ns += took_ns > SLOW_NS ? took_ns : 0;
+}
+
 uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map,
 			  bool is_met)
 {
@@ -496,9 +518,10 @@ uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_
 	if (r->dev == map->dev && r->ino == map->ino && r->until_ns >= now)
 		return r->binary;
 	user = file_opener_user(st->deps.opener, pid);
-	if (!user_shares_open(st->shares, user, is_met, now))
+	if (!may_wait(st, is_met, now) || !user_shares_open(st->shares, user, is_met, now))
 		return BINARY_STORE_UNREAD;
 	index = map_file(st, user, pid, map, &is_sure);
+	count_time(st, now_ns() - now);
 	/* What one process cannot have may be there for the next one. */
 	if (is_sure)
 		*r = (struct recent){ map->dev, map->ino, now + RECENT_NS, index };

@@ -25,6 +25,9 @@
 #define EXEC_SETTLES_NS (100 * NSEC_PER_MSEC)
 
 #define LOOK_FOR_ENDS_NS (10 * NSEC_PER_SEC)
+/* After events were lost, /proc is read again: at once, then not before this, or for 1/20. */
+#define REPAIR_NS (200 * NSEC_PER_MSEC)
+#define REPAIR_SHARE 20
 /* Of so many mappings, a process is not published again before this time for each has passed. */
 #define MANY_MAPPINGS 1024
 #define PUBLISH_NS (50 * 1000)
@@ -38,8 +41,10 @@ struct process_tracker {
 	uint64_t lost;
 	uint64_t settle_until_ns;	/* some process has exec'ed within EXEC_SETTLES_NS */
 	uint64_t next_look_ns;		/* when to look for ends of which no event came */
+	uint64_t drained_ns;		/* all events from before this are known */
 	bool any_dirty;
-	bool repair;			/* events were lost: /proc must be read again */
+	bool repair;			/* events were lost: /proc must be read again, */
+	uint64_t next_repair_ns;	/* but not before this */
 };
 
 static bool wanted(const struct process_tracker *t, uint32_t tgid)
@@ -323,16 +328,36 @@ static void publish_all(struct process_tracker *t)
 	}
 }
 
+/* Reads all of /proc. A program can cause losses all the time, so that takes a share of it only. */
+static int repair(struct process_tracker *t)
+{
+	uint64_t begin = now_ns(), took;
+	int err;
+
+	t->repair = false;
+	err = process_tracker_scan(t, NULL, 0);
+	took = now_ns() - begin;
+	t->next_repair_ns =
+		begin + (took * REPAIR_SHARE > REPAIR_NS ? took * REPAIR_SHARE : REPAIR_NS);
+	return err;
+}
+
+bool process_tracker_knows(const struct process_tracker *t, const struct process *p,
+			   uint64_t time_ns)
+{
+	return !p->has_fleeting || !t->events || t->drained_ns > time_ns;
+}
+
 int process_tracker_update(struct process_tracker *t)
 {
+	uint64_t begin = now_ns();
 	int err = t->events ? task_events_drain(t->events, process_tracker_event, t) : 0;
 
+	t->drained_ns = begin;
 	publish_all(t);
-	if (!err && t->repair) {
-		t->repair = false;
-		err = process_tracker_scan(t, NULL, 0);
-	}
-	return err;
+	if (err || !t->repair || now_ns() < t->next_repair_ns)
+		return err;
+	return repair(t);
 }
 
 /*
@@ -389,10 +414,15 @@ struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, u
 enum process_learnt process_tracker_learn(struct process_tracker *t, struct process *p,
 					  uint64_t addr)
 {
-	enum process_learnt learnt = process_maps_learn(t->maps, p, addr);
+	uint32_t before = p->generation;
+	enum process_learnt learnt;
 
+	/* What happened before /proc is read must be known before. */
+	if (t->events)
+		task_events_drain(t->events, process_tracker_event, t);
+	learnt = process_maps_learn(t->maps, p, addr);
 	publish(t, p);
-	return learnt;
+	return p->generation == before ? learnt : PROCESS_LEARNT_MORE;
 }
 
 void process_tracker_describe(struct process_tracker *t, struct process *p)
@@ -426,7 +456,8 @@ void process_tracker_prune(struct process_tracker *t, uint64_t now)
 	for (struct process *p = t->deps.processes->all; p; p = p->next) {
 		if (look && p->died_ns == TIME_NEVER && !procfs_exists((pid_t)p->tgid))
 			process_exit(p, now);
-		else if (p->died_ns == TIME_NEVER && process_maps_review(t->maps, p))
+		else if (p->died_ns == TIME_NEVER &&
+			 process_maps_review(t->maps, p) + process_has_settled(p, now))
 			publish(t, p);
 	}
 	binary_store_close_unused(t->deps.store, t->deps.processes, now);

@@ -90,6 +90,13 @@ struct process *process_tracker_find(struct process_tracker *t, uint32_t tgid, u
  */
 void process_tracker_describe(struct process_tracker *t, struct process *p);
 
+/*
+ * false: events from before that time may tell of other files at the places of p's mappings; after
+ * the next process_tracker_update() they are known.
+ */
+bool process_tracker_knows(const struct process_tracker *t, const struct process *p,
+			   uint64_t time_ns);
+
 /* A stack needs to know what p has at addr: which mapping, or its file. */
 enum process_learnt process_tracker_learn(struct process_tracker *t, struct process *p,
 					  uint64_t addr);

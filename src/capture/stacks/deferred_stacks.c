@@ -344,6 +344,8 @@ static int try_one(struct deferred_stacks *l, struct deferred *s)
 	p = process_tracker_find(l->deps.tracker, stack.head->tgid, stack.head->time_ns);
 	if (!p)
 		return -ENOMEM;
+	if (waits && !process_tracker_knows(l->deps.tracker, p, s->head.time_ns))
+		return 0;
 	unwind_now(l, s, p, &stack, &r);
 	if (waits && (goes_on_waiting(l, s, p, &stack, &r) || waits_for_code(l, s, p, &r)))
 		return 0;

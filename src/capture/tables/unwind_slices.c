@@ -114,8 +114,9 @@ static size_t fill(struct unwind_mapping *to, const struct binaries *bs, const s
 	size_t nr = 0;
 
 	for (size_t i = 0; i < p->nr_live; i++)
-		nr += unwind_slices_stretches(to ? to + nr : NULL, p, &p->maps[i],
-					      binaries_get(bs, p->maps[i].binary));
+		if (!p->maps[i].is_fleeting)
+			nr += unwind_slices_stretches(to ? to + nr : NULL, p, &p->maps[i],
+						      binaries_get(bs, p->maps[i].binary));
 	return nr;
 }
 
