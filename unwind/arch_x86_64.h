@@ -47,7 +47,7 @@ static const volatile uint8_t arch_dwarf_to_signal[16] = {
 #define ARCH_RA_CFA_OFF (-8)	/* RA_CFA: the return address is always pushed by the call */
 
 /*
- * Code is read as 64-bit words, whose lowest octet is the first. The functions below know the few
+ * Code is read as 64-bit words, whose lowest byte is the first. The functions below know the few
  * instructions that compilers put around calls and at both ends of a function (Intel SDM volume 2).
  */
 #define ARCH_KNOWS_CALLS 1
@@ -61,17 +61,17 @@ enum arch_call { ARCH_CALL_NONE, ARCH_CALL_INDIRECT, ARCH_CALL_DIRECT };
 #define ARCH_IS_ZERO(x) (((x) - 1) >> 63)
 
 /*
- * 1 if a call of this many octets (ff /2: ModRM, then what it asks for) is at the end of the word,
+ * 1 if a call of this many bytes (ff /2: ModRM, then what it asks for) is at the end of the word,
  * else 0.
  */
-static inline uint64_t arch_is_indirect_call(uint64_t code, int octets, uint8_t mask, uint8_t modrm)
+static inline uint64_t arch_is_indirect_call(uint64_t code, int bytes, uint8_t mask, uint8_t modrm)
 {
-	uint64_t call = code >> (64 - 8 * octets);
+	uint64_t call = code >> (64 - 8 * bytes);
 
 	return ARCH_IS_ZERO(((call & 0xff) ^ 0xff) | ((call >> 8 & mask) ^ modrm));
 }
 
-/* Which kind of call the eight octets before ra are; *target: where a direct call goes. */
+/* Which kind of call the eight bytes before ra are; *target: where a direct call goes. */
 static inline enum arch_call arch_call_before(uint64_t code, uint64_t ra, uint64_t *target)
 {
 	if ((code >> 24 & 0xff) == 0xe8) {
@@ -94,10 +94,10 @@ static inline enum arch_call arch_call_before(uint64_t code, uint64_t ra, uint64
 /* First instruction of functions that are built for indirect branch tracking. */
 #define ARCH_ENDBR64 0xfa1e0ff3u
 
-static inline void arch_skip_code(uint64_t code[2], int octets)
+static inline void arch_skip_code(uint64_t code[2], int bytes)
 {
-	code[0] = code[0] >> (8 * octets) | code[1] << (64 - 8 * octets);
-	code[1] >>= 8 * octets;
+	code[0] = code[0] >> (8 * bytes) | code[1] << (64 - 8 * bytes);
+	code[1] >>= 8 * bytes;
 }
 
 /* Whether the code begins with mov %rsp, %rbp, in either encoding: 0 or 1. */
@@ -111,7 +111,7 @@ static inline uint64_t arch_sets_fp(uint64_t code)
 #define ARCH_HOTSPOT_POLL 0xa73b49	/* cmp disp32(%r15), %rsp */
 
 /*
- * Where the return address is while the code at pc has no frame, from the 16 octets at pc - 1. It
+ * Where the return address is while the code at pc has no frame, from the 16 bytes at pc - 1. It
  * is at sp before push %rbp and at ret (or at a jump right after pop %rbp and leave). It is at sp +
  * 8 right after push %rbp, which has just stored what is still in fp, and at pop %rbp before ret.
  * HotSpot checks for a safepoint between the two (cmp, ja) and touches the end of the stack before
@@ -151,7 +151,7 @@ static inline int arch_return_slot(const uint64_t bytes[2], bool sp_holds_fp)
 	return sp_holds_fp ? 8 : -1;
 }
 
-/* Whether the function that begins with these 16 octets makes a frame. */
+/* Whether the function that begins with these 16 bytes makes a frame. */
 static inline bool arch_has_frame(const uint64_t bytes[2])
 {
 	uint64_t code[2] = { bytes[0], bytes[1] };
@@ -167,7 +167,7 @@ static inline bool arch_has_frame(const uint64_t bytes[2])
 #define ARCH_FRAME_UNKNOWN (-1)
 #define ARCH_FRAME_BY_FP (-2)	/* the frame pointer tells */
 
-/* One bit for each octet of code where mov %rsp, %rbp or sub N, %rsp may stand; next follows it. */
+/* One bit for each byte of code where mov %rsp, %rbp or sub N, %rsp may stand; next follows it. */
 static inline uint64_t arch_prologue_mask(uint64_t code, uint64_t next)
 {
 	uint64_t mask = 0;
@@ -186,8 +186,8 @@ static inline uint64_t arch_prologue_mask(uint64_t code, uint64_t next)
 }
 
 /*
- * How far from sp the return address is, if the last instruction of a prologue begins at octet i of
- * code[1] and pc is behind octets further on; ARCH_FRAME_UNKNOWN if there is no such instruction.
+ * How far from sp the return address is, if the last instruction of a prologue begins at byte i of
+ * code[1] and pc is behind bytes further on; ARCH_FRAME_UNKNOWN if there is no such instruction.
  * code[0] and code[2] are the words before and after. Prologues as JIT compilers write them:
  *
  *	push %rbp; mov %rsp, %rbp	push %rbp; sub N, %rsp		sub N, %rsp; mov %rbp,
@@ -211,10 +211,10 @@ static inline int64_t arch_prologue_at(const uint64_t code[3], int i, int64_t be
 	return behind > 0 ? room + pushed : behind < 0 ? 0 : pushed;
 }
 
-/* Skips octets of code if is is 1, and none if it is 0: without a branch. */
-static inline void arch_skip_if(uint64_t code[2], uint64_t is, int octets)
+/* Skips bytes of code if is is 1, and none if it is 0: without a branch. */
+static inline void arch_skip_if(uint64_t code[2], uint64_t is, int bytes)
 {
-	uint64_t bits = 8 * (uint64_t)octets * is;
+	uint64_t bits = 8 * (uint64_t)bytes * is;
 
 	code[0] = code[0] >> bits | (code[1] << 1) << (63 - bits);
 	code[1] >>= bits;
@@ -231,7 +231,7 @@ static inline int64_t arch_skip_sp_change(uint64_t code[2], uint32_t insn)
 }
 
 /*
- * How far from sp the return address is, if the 16 octets at pc lead straight to a return: a
+ * How far from sp the return address is, if the 16 bytes at pc lead straight to a return: a
  * trampoline, which does nothing but call what it was given, or what is left of it.
  * ARCH_FRAME_UNKNOWN: it is no such code. *pops_fp: the caller's frame pointer is below it.
  *

@@ -8,7 +8,7 @@
  * one of its own with no other name. From then on all goes through the descriptor, and as others
  * cannot write to the folder, nothing of that changes.
  *
- * The agent does not mend such a folder: whoever made it may have put more there than can be seen.
+ * The agent does not mend such a folder: there may be more in it than can be seen.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * Who may hold a connection to a server, and for how long.
  *
  * The problem. A server has a limited number of connections. Whoever can connect could hold all of
- * them without being allowed anything: with half a request and an octet now and then, each of which
+ * them without being allowed anything: with half a request and a byte now and then, each of which
  * begins libmicrohttpd's time of silence anew.
  *
  * The idea. A connection is a stranger's until a request on it has been found to be allowed. There
