@@ -39,6 +39,8 @@ struct knobs {
 	uint32_t raw_tp_cookies;	/* the kernel has them: Linux 6.10 */
 	uint32_t shadow;		/* shadow stacks are kept (bpf/shadow.bpf.h) */
 	uint32_t runtimes;		/* frame programs are run (unwind/frame_program.h) */
+	uint32_t rare;			/* rare kinds of code are looked for: memory to verify */
+	uint32_t unused;
 	uint64_t hash_seed;		/* secret; the ids of stacks depend on it */
 };
 

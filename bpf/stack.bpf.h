@@ -87,6 +87,7 @@ uint64_t prologue_mask(uint64_t code, uint64_t next);
 #define UNWIND_GUESS_ON guess_on
 #define UNWIND_RUNTIMES
 #define UNWIND_MAY_RUN knobs.runtimes
+#define UNWIND_KNOWS_RARE knobs.rare
 #define FRAME_TURN(env, w, frames) frame_turn_on(env, w, frames)
 #define FRAME_SELECT(env, w, owns_code) select_runtime(w, owns_code)
 #define FRAME_IS_LOOP(env, w, frames, pc) is_loop(w, pc)

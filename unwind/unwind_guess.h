@@ -41,6 +41,14 @@ UNWIND_INLINE int unwind_is_above(uint64_t addr, uint64_t sp)
 	return !(addr & 7) && addr >= sp && addr - sp <= UNWIND_MAX_GUESS_BYTES;
 }
 
+/*
+ * Whether code is looked for that few programs have: coroutines without unwind information,
+ * generated trampolines. The kernel needs memory to verify that, which there may not be.
+ */
+#ifndef UNWIND_KNOWS_RARE
+#define UNWIND_KNOWS_RARE 1
+#endif
+
 /* Which enum arch_call is before ra. */
 UNWIND_INLINE int unwind_call_before(void *env, struct unwinder *w, uint64_t ra, uint64_t *target)
 {
@@ -59,7 +67,7 @@ UNWIND_INLINE int unwind_was_planted(void *env, struct unwinder *w, int code)
 {
 	uint64_t target;
 
-	if (!ARCH_KNOWS_CALLS || w->exact || w->saw_guess || w->generated ||
+	if (!UNWIND_KNOWS_RARE || !ARCH_KNOWS_CALLS || w->exact || w->saw_guess || w->generated ||
 	    (!code && !(w->rule.ra & RULE_GUESSED)) || (code && code != UNWIND_NO_FDE))
 		return 0;
 	return !unwind_read_code(env, w, w->pc - 16) &&
@@ -328,6 +336,8 @@ UNWIND_INLINE int unwind_way_out(void *env, struct unwinder *w)
 	uint64_t slot, ra = 0, fp = w->fp, pops_fp = 0;
 	int64_t room;
 
+	if (!UNWIND_KNOWS_RARE)
+		return 0;
 	w->scan_budget -= !!w->scan_budget;
 	room = unwind_read_code(env, w, w->pc) ? ARCH_FRAME_UNKNOWN
 					       : arch_way_out(w->code, &pops_fp);
@@ -360,7 +370,7 @@ UNWIND_INLINE int unwind_begin_generated(struct unwinder *w, const struct unwind
 	/* A stack that is unwound again in user space would lose the frames of its runtime. */
 	w->may_want = !w->wants_code && !(w->map_flags & UNWIND_MAP_ASKED) && !w->run.flags;
 	w->scan_left = 0;
-	if (is_unknown && w->scan_budget) {
+	if (UNWIND_KNOWS_RARE && is_unknown && w->scan_budget) {
 		w->guess = GUESS_WAY_OUT;
 		return 0;
 	}

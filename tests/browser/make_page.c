@@ -99,7 +99,7 @@ static void put_definitions(struct maker *m)
 	PUT(BINARY, binary, { .id = 1, .kind = BINARY_ELF, .path = put_string(m, "/usr/bin/shop") });
 	PUT(BINARY, binary, { .id = 2, .kind = BINARY_KERNEL, .path = put_string(m, "[kernel]") });
 	PUT(PROCESS, process, { .id = 1, .tgid = 100, .comm = put_string(m, "shop"), .exe = 1 });
-	PUT(PROCESS, process, { .id = 2, .tgid = 200, .comm = put_string(m, "cron"), .exe = 1 });
+	PUT(PROCESS, process, { .id = 2, .tgid = 200, .comm = put_string(m, "cron") });
 	put_thread(m, 1, 1, 100, "shop");
 	put_thread(m, 2, 1, 101, "till");
 	put_thread(m, 3, 1, 102, "lock");

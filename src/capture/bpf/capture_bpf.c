@@ -333,6 +333,7 @@ void capture_bpf_fds(const struct capture_bpf *b, struct unwind_loader_fds *out)
 		.rule_cache = bpf_map__fd(b->skel->maps.rule_cache),
 		.processes = bpf_map__fd(b->skel->maps.processes),
 		.nr_mappings = b->sizes.mappings,
+		.nr_pages = b->sizes.pages,
 	};
 }
 

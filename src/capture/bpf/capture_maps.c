@@ -57,6 +57,7 @@ static void size_mirrors(struct capture_bpf *b, struct knobs *knobs)
 static void size_processes(struct capture_bpf *b, const struct capture_bpf_options *opts)
 {
 	bpf_map__set_max_entries(b->skel->maps.mappings, b->sizes.mappings);
+	bpf_map__set_max_entries(b->skel->maps.pages, b->sizes.pages);
 	bpf_map__set_max_entries(b->skel->maps.processes, b->sizes.processes);
 	bpf_map__set_max_entries(b->skel->maps.last_exec, b->sizes.processes);
 	/* To make one takes 0.5 ms and 1.3 MiB, and without such a filter it stays empty. */
@@ -139,6 +140,7 @@ void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *
 	size_mirrors(b, knobs);
 	knobs->memos = map_sizes_memos(&b->sizes);
 	/* A function that probes tell of would be there twice. */
+	knobs->rare = !b->sizes.is_tight;
 	knobs->runtimes = !b->sizes.is_tight && !(opts->programs & CAPTURE_USDT_STACKS);
 	if (b->sizes.is_tight)
 		size_without_runtimes(b);

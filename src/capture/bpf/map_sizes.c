@@ -28,6 +28,7 @@
 #define LEAST_ROOM_BYTES (16 * MIB)
 #define LEAST_SCAN_ROOM_BYTES (28 * MIB)
 #define LEAST_RUNTIMES_ROOM_BYTES (48 * MIB)
+#define FEW_PAGES (UNWIND_MAX_PAGES / 8)	/* for 1 GiB of code */
 
 static uint64_t all_bytes(const struct map_sizes *s)
 {
@@ -49,6 +50,7 @@ bool map_sizes_init(struct map_sizes *s, uint32_t ring_bytes, bool has_scans,
 			       ? limit->limit_bytes - limit->used_bytes
 			       : 0;
 	s->is_tight = has_scans && room < LEAST_RUNTIMES_ROOM_BYTES;
+	s->pages = s->is_tight ? FEW_PAGES : UNWIND_MAX_PAGES;
 	/* Loading and probee itself need several times as much for a moment. */
 	while (all_bytes(s) > room / 4 && map_sizes_halve(s))
 		;

@@ -23,6 +23,7 @@ struct memory_limit;
 struct map_sizes {
 	uint32_t ring_bytes;		/* a power of two */
 	uint32_t mappings, processes;	/* entries */
+	uint32_t pages;
 	uint32_t full_ring_bytes;
 	bool is_reduced;
 	bool is_tight;			/* so little room that no frame programs are run */

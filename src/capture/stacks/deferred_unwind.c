@@ -68,7 +68,9 @@ static const struct unwind_binary *unwind_binary_at(void *env, uint32_t i)
 
 static const struct unwind_page *unwind_page_at(void *env, uint32_t i)
 {
-	return i < UNWIND_MAX_PAGES ? &((struct deferred_unwind *)env)->tables.pages[i] : NULL;
+	const struct unwind_loader_view *v = &((struct deferred_unwind *)env)->tables;
+
+	return i < v->nr_pages ? &v->pages[i] : NULL;
 }
 
 static const struct unwind_row *unwind_rows_at(void *env, uint32_t first)

@@ -81,7 +81,7 @@ static int map_tables(struct unwind_loader *l)
 {
 	const struct unwind_loader_fds *fds = &l->opts.fds;
 
-	l->pages = map_table(fds->pages, UNWIND_MAX_PAGES * sizeof(*l->pages));
+	l->pages = map_table(fds->pages, fds->nr_pages * sizeof(*l->pages));
 	l->rule_table = map_table(fds->rules, UNWIND_MAX_RULES * sizeof(*l->rule_table));
 	l->mappings = map_table(fds->mappings, fds->nr_mappings * sizeof(*l->mappings));
 	l->binaries = map_table(fds->binaries, UNWIND_MAX_BINARIES * sizeof(*l->binaries));
@@ -104,8 +104,8 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 	if (!l)
 		return -ENOMEM;
 	l->opts = *opts;
-	if (!l->opts.fds.nr_mappings)
-		l->opts.fds.nr_mappings = UNWIND_MAX_MAPPINGS;
+	l->opts.fds.nr_mappings = opts->fds.nr_mappings ?: UNWIND_MAX_MAPPINGS;
+	l->opts.fds.nr_pages = opts->fds.nr_pages ?: UNWIND_MAX_PAGES;
 	l->epoch.ns = opts->epoch_ns ? opts->epoch_ns : EPOCH_NS;
 	l->table_of = calloc(UNWIND_MAX_BINARIES, sizeof(*l->table_of));
 	l->wants = calloc(UNWIND_MAX_BINARIES, sizeof(*l->wants));
@@ -125,7 +125,7 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 	 * Page 0 must not be used, even if there were no versions: its first address has the tag 0
 	 * in the rule cache, as an empty word has.
 	 */
-	extents_give(&l->free_pages, UNWIND_VERSIONS, UNWIND_MAX_PAGES - UNWIND_VERSIONS);
+	extents_give(&l->free_pages, UNWIND_VERSIONS, l->opts.fds.nr_pages - UNWIND_VERSIONS);
 	*lp = l;
 	return 0;
 }
@@ -143,7 +143,7 @@ void unwind_loader_free(struct unwind_loader *l)
 	unwind_rules_release(&l->rules);
 	unwind_slices_release(&l->slices);
 	unwind_slabs_release(&l->slabs);
-	munmap(l->pages, UNWIND_MAX_PAGES * sizeof(*l->pages));	/* NULL: nothing happens */
+	munmap(l->pages, l->opts.fds.nr_pages * sizeof(*l->pages));	/* NULL: nothing happens */
 	munmap(l->rule_table, UNWIND_MAX_RULES * sizeof(*l->rule_table));
 	munmap(l->mappings, l->opts.fds.nr_mappings * sizeof(*l->mappings));
 	munmap(l->binaries, UNWIND_MAX_BINARIES * sizeof(*l->binaries));
@@ -293,7 +293,7 @@ static void keep_reserve(struct unwind_loader *l)
 static bool can_ever_fit(const struct unwind_loader *l, const struct unwind_table *t)
 {
 	return t->nr_rows <= l->slabs.max_rows &&
-	       t->nr_pages <= UNWIND_MAX_PAGES - UNWIND_VERSIONS &&
+	       t->nr_pages <= l->opts.fds.nr_pages - UNWIND_VERSIONS &&
 	       t->nr_rules <= UNWIND_MAX_RULES;
 }
 
@@ -550,7 +550,8 @@ void unwind_loader_iterating(struct unwind_loader *l, bool running)
 
 void unwind_loader_view(const struct unwind_loader *l, struct unwind_loader_view *out)
 {
-	*out = (struct unwind_loader_view){ l->pages, l->rule_table, l->binaries };
+	*out = (struct unwind_loader_view){ l->pages, l->opts.fds.nr_pages, l->rule_table,
+					    l->binaries };
 }
 
 const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first)

@@ -55,6 +55,7 @@ struct unwind_loader;
 struct unwind_loader_fds {
 	int pages, rules, mappings, binaries, rule_cache, processes;
 	uint32_t nr_mappings;		/* 0: UNWIND_MAX_MAPPINGS */
+	uint32_t nr_pages;		/* 0: UNWIND_MAX_PAGES */
 };
 
 struct unwind_loader_options {
@@ -122,6 +123,7 @@ int unwind_loader_check(struct unwind_loader *l, struct process *p);
 /* The tables that the kernel reads, for unwinding in user space. */
 struct unwind_loader_view {
 	const struct unwind_page *pages;
+	uint32_t nr_pages;
 	const struct unwind_rule *rules;
 	const struct unwind_binary *binaries;
 };
