@@ -154,6 +154,8 @@ static int wake(const struct jvm *j)
 	for (fd = -ETIMEDOUT; !err && fd < 0 && now_ns() < j->until_ns; fd = connect_to(j))
 		poll(NULL, 0, LOOK_MS);
 	unlink(name);
+	if (!err && fd == -ENOENT)
+		err = -ETIMEDOUT;	/* it has not made its socket */
 	return err ? err : fd;
 }
 

@@ -37,7 +37,7 @@ ends_with() {
 }
 timeout 20 prlimit --fsize=6000 "$PROBEE" sample -p "$target" -F 999 -d 15 -o limited.pbz 2>"$T/err"
 RC=$?
-ends_with "file size limit" limited.pbz "File too large"
+ends_with "file size limit" limited.pbz "a file may have .*ulimit -f"
 mkdir quota
 if mount -t tmpfs -o size=1m,usrquota,usrquota_block_hardlimit=16384 probee-live quota 2>/dev/null; then
 	chmod 777 quota

@@ -14,7 +14,7 @@ jdk=${javac%/bin/javac}
 T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 ${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -I. -D_GNU_SOURCE -DARCH_HEADER='"unwind/arch_x86_64.h"' tests/oracle/hotspot/stacks.c \
-	"$OUT/libprobee.a" -lelf -o "$T/stacks"
+	"$OUT/libprobee.a" -lelf -lz -lzstd -o "$T/stacks"
 ${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -fPIC -shared -D_GNU_SOURCE -I"$jdk/include" -I"$jdk/include/linux" tests/oracle/hotspot/agent.c -o "$T/agent.so"
 "$javac" --release 11 -d "$T" tests/workloads/JavaMix.java
 nr=0

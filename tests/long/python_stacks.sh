@@ -11,7 +11,7 @@ n=${1:-150}
 T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 ${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -I. -D_GNU_SOURCE -DARCH_HEADER='"unwind/arch_x86_64.h"' tests/oracle/python/stacks.c \
-	"$OUT/libprobee.a" -lelf -o "$T/stacks"
+	"$OUT/libprobee.a" -lelf -lz -lzstd -o "$T/stacks"
 nr=0
 while read -r version python; do
 	[ "$version" != missing: ] || { echo "missing: $python"; continue; }

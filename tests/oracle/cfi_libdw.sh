@@ -9,5 +9,5 @@ cd "$(dirname "$0")/../.."
 OUT=${OUT:-.out}
 tool=$(mktemp -d)/cfi_libdw
 trap 'rm -rf "${tool%/*}"' EXIT
-${CC:-gcc} -O2 -I. -D_GNU_SOURCE tests/oracle/*.c "$OUT/libprobee.a" -ldw -lelf -o "$tool"
+${CC:-gcc} -O2 -I. -D_GNU_SOURCE tests/oracle/*.c "$OUT/libprobee.a" -ldw -lelf -lz -lzstd -o "$tool"
 "$tool" -n 0 "${@:-/usr}"

@@ -12,6 +12,6 @@ cd "$(dirname "$0")/../.."
 OUT=${OUT:-.out}
 tool=$(mktemp -d)/code_cfi
 trap 'rm -rf "${tool%/*}"' EXIT
-${CC:-gcc} -O2 -I. -D_GNU_SOURCE tests/oracle/code/code_cfi.c tests/oracle/file_list.c "$OUT/libprobee.a" -lelf -o "$tool"
+${CC:-gcc} -O2 -I. -D_GNU_SOURCE tests/oracle/code/code_cfi.c tests/oracle/file_list.c "$OUT/libprobee.a" -lelf -lz -lzstd -o "$tool"
 "$tool" -m "${MAX_CODE:-1000000}" "${@:-/usr}"
 "$tool" -s -m "${MAX_CODE:-1000000}" "${@:-/usr}"

@@ -15,5 +15,5 @@ build -o "$dir/herd" tests/workloads/herd.go
 build -buildmode=pie -o "$dir/herd_pie" tests/workloads/herd.go
 build -o "$dir/herdc" tests/workloads/herdc.go
 build -buildmode=pie -o "$dir/herdc_pie" tests/workloads/herdc.go
-${CC:-gcc} -O2 -I. -D_GNU_SOURCE tests/oracle/go/go_libdw.c "$OUT/libprobee.a" -ldw -lelf -o "$dir/go_libdw"
+${CC:-gcc} -O2 -I. -D_GNU_SOURCE tests/oracle/go/go_libdw.c "$OUT/libprobee.a" -ldw -lelf -lz -lzstd -o "$dir/go_libdw"
 "$dir/go_libdw" "$dir/herd" "$dir/herd_pie" "$dir/herdc" "$dir/herdc_pie" "$@"

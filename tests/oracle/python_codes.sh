@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 OUT=${OUT:-.out}
 T=$(mktemp -d)
 trap 'exec 7>&-; rm -rf "$T"' EXIT
-${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -I. -D_GNU_SOURCE tests/oracle/python/codes.c "$OUT/libprobee.a" -lelf -o "$T/codes"
+${CC:-gcc} -std=gnu11 -O1 -Wall -Wextra -I. -D_GNU_SOURCE tests/oracle/python/codes.c "$OUT/libprobee.a" -lelf -lz -lzstd -o "$T/codes"
 nr=0
 while read -r version python; do
 	[ "$version" != missing: ] || { echo "missing: $python"; continue; }

@@ -37,7 +37,7 @@ judge_start() {
 		case $name in
 		on_task*) [[ $RELEASE = *-arm64 ]] && most=150000 || most=90000 ;;
 		on_uprobe*) most=80000 ;;
-		*) most=60000 ;;
+		*) most=62000 ;;
 		esac
 		check "$name: verified instructions" at_most "$verified" $most
 		echo "# $name: $verified instructions verified, $jited bytes of code"
