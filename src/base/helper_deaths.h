@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Helper processes that ended although nobody wanted them to: each is counted, and the user is told
- * which it was and what ended it. Whoever notices such an end reports it here, so that none is
- * silent.
+ * Helper processes that ended unasked. Each is counted, and the user is told which one it was and
+ * what ended it. Code that notices such an end reports it here, so that none is silent.
  *
  *	helper_deaths_new()
  *	helper_deaths_add(d, "probee-parser", wait status)	from any thread
@@ -16,9 +15,9 @@
 #include <sys/types.h>
 
 /* In place of a wait status: */
-#define HELPER_END_UNKNOWN (-1)		/* nobody got it */
+#define HELPER_END_UNKNOWN (-1)		/* the status was not seen */
 #define HELPER_END_SILENT (-2)		/* it did not answer in time and was killed for that */
-#define HELPER_END_STOPPED (-3)		/* the same, because somebody had stopped it */
+#define HELPER_END_STOPPED (-3)		/* the same, after a SIGSTOP */
 
 struct helper_deaths;
 
