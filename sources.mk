@@ -32,6 +32,7 @@ REPORT_SRCS := \
 	src/rights/call_filter.c \
 	src/rights/capabilities.c \
 	src/rights/landlock.c \
+	src/rights/message_user.c \
 	src/rights/recording_rights.c \
 	src/rights/sandbox.c \
 	src/output/output_file.c \

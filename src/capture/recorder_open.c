@@ -49,6 +49,7 @@
 #include "src/parse/parsers.h"
 #include "src/proc/pid_namespace.h"
 #include "src/proc/procfs.h"
+#include "src/rights/message_user.h"
 #include "src/rights/recording_rights.h"
 #include "src/symbolize/symbolizer.h"
 #include "unwind/unwind_limits.h"
@@ -200,7 +201,11 @@ static int raise_file_limit(const struct recorder_options *o)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	return file_limit_raise(file_limit_needed(cpus > 0 ? (unsigned)cpus : 1, o->events));
+	int err = file_limit_raise(file_limit_needed(cpus > 0 ? (unsigned)cpus : 1, o->events));
+
+	/* The first descriptor that is refused is explained, so a failure is not said here. */
+	message_user_ensure();
+	return err;
 }
 
 static int open_bpf(struct recorder *r, struct unwind_loader **loader)

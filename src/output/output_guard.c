@@ -20,6 +20,7 @@
 #include "src/base/patience.h"
 #include "src/base/task_state.h"
 #include "src/rights/capabilities.h"
+#include "src/rights/message_user.h"
 #include "src/rights/recording_rights.h"
 
 #define NAME "probee-outputs"
@@ -147,6 +148,7 @@ static void prepare_guard(void)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setpgid(0, 0);
+	message_user_ensure();
 	output_guard_shed_rights();
 }
 
