@@ -6,6 +6,7 @@ REPORT_SRCS := \
 	src/base/call_before.c \
 	src/base/extents.c \
 	src/base/fail.c \
+	src/base/fd_message.c \
 	src/base/file_limit.c \
 	src/base/hash_index.c \
 	src/base/helper_deaths.c \

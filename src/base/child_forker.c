@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/base/clock.h"
+#include "src/base/fd_message.h"
 #include "src/base/helper_deaths.h"
 #include "src/base/helper_process.h"
 #include "src/base/task_state.h"
@@ -37,24 +38,15 @@ struct child_forker {
 	int sock;
 };
 
-union control {
-	char bytes[CMSG_SPACE(HELPER_FDS * sizeof(int))];
-	struct cmsghdr align;
-};
-
 /* ---- in the forker ---- */
 
 /* Descriptors that came with an order; none is left open if they are not as many as it says. */
-static bool take_fds(struct msghdr *m, const struct order *o, int fds[HELPER_FDS])
+static bool take_fds(struct fd_message *m, const struct order *o, int fds[HELPER_FDS])
 {
-	struct cmsghdr *c = CMSG_FIRSTHDR(m);
-	size_t nr = 0;
+	bool lost;
+	size_t nr = fd_message_take(m, fds, HELPER_FDS, &lost);
 
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-		nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	if (nr)
-		memcpy(fds, CMSG_DATA(c), nr * sizeof(int));
-	if (nr == o->nr_fds)
+	if (!lost && nr == o->nr_fds)
 		return true;
 	for (size_t i = 0; i < nr; i++)
 		close(fds[i]);
@@ -63,16 +55,12 @@ static bool take_fds(struct msghdr *m, const struct order *o, int fds[HELPER_FDS
 
 static bool take_order(struct order *o, int fds[HELPER_FDS])
 {
-	union control control;
-	struct iovec v = { o, sizeof(*o) };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.bytes,
-			    .msg_controllen = sizeof(control.bytes) };
+	struct fd_message m;
 	ssize_t n;
 
-	do {
-		n = recvmsg(SOCK, &m, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
-	return n == sizeof(*o) && take_fds(&m, o, fds);
+	fd_message_init(&m, o, sizeof(*o));
+	n = fd_message_receive(SOCK, &m, 0);
+	return n >= 0 && take_fds(&m, o, fds) && n == sizeof(*o);
 }
 
 /*
@@ -165,17 +153,11 @@ void child_forker_free(struct child_forker *f)
 
 static bool give_order(const struct child_forker *f, struct order *o, const int *fds)
 {
-	union control control = { .bytes = { 0 } };
-	struct iovec v = { o, sizeof(*o) };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.bytes,
-			    .msg_controllen = CMSG_SPACE(o->nr_fds * sizeof(int)) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	struct fd_message m;
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(o->nr_fds * sizeof(int));
-	memcpy(CMSG_DATA(c), fds, o->nr_fds * sizeof(int));
-	return sendmsg(f->sock, &m, MSG_NOSIGNAL) >= 0;
+	fd_message_init(&m, o, sizeof(*o));
+	fd_message_attach(&m, fds, o->nr_fds);
+	return fd_message_send(f->sock, &m, 0) >= 0;
 }
 
 /* -ETIMEDOUT: it sleeps, or was stopped. */

@@ -2,65 +2,43 @@
 #include "src/foreign/sealed_file.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* One byte with one descriptor; the room is aligned as cmsg(3) asks for. */
-struct message {
-	char byte;
-	union {
-		char buf[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct iovec io;
-	struct msghdr head;
-};
-
-static void prepare(struct message *m)
-{
-	memset(m, 0, sizeof(*m));
-	m->io = (struct iovec){ &m->byte, 1 };
-	m->head.msg_iov = &m->io;
-	m->head.msg_iovlen = 1;
-	m->head.msg_control = m->control.buf;
-	m->head.msg_controllen = sizeof(m->control.buf);
-}
+#include "src/base/fd_message.h"
 
 int sealed_file_new(int fd)
 {
-	struct message m;
-	struct cmsghdr *c;
-	int ends[2], err;
+	struct fd_message m;
+	char byte = 0;
+	int ends[2];
+	ssize_t n;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -errno;
-	prepare(&m);
-	c = CMSG_FIRSTHDR(&m.head);
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	err = sendmsg(ends[0], &m.head, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -errno;
+	fd_message_init(&m, &byte, 1);
+	fd_message_attach(&m, &fd, 1);
+	n = fd_message_send(ends[0], &m, MSG_DONTWAIT);
 	close(ends[0]);
-	if (!err)
+	if (n == 1)
 		return ends[1];
 	close(ends[1]);
-	return err;
+	return (int)n;
 }
 
 int sealed_file_open(int seal)
 {
-	struct message m;
-	struct cmsghdr *c;
+	struct fd_message m;
+	char byte;
+	bool lost;
+	ssize_t n;
 	int fd;
 
-	prepare(&m);
-	if (recvmsg(seal, &m.head, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
-		return -errno;
-	c = CMSG_FIRSTHDR(&m.head);
-	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int)))
-		return m.head.msg_flags & MSG_CTRUNC ? -EMFILE : -EPROTO;
-	memcpy(&fd, CMSG_DATA(c), sizeof(int));
-	return fd;
+	fd_message_init(&m, &byte, 1);
+	n = fd_message_receive(seal, &m, MSG_PEEK | MSG_DONTWAIT);
+	if (n < 0)
+		return (int)n;
+	if (fd_message_take(&m, &fd, 1, &lost))
+		return fd;
+	return lost ? -EMFILE : -EPROTO;
 }

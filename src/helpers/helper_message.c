@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/base/clock.h"
+#include "src/base/fd_message.h"
 
 #define LOOK_MS 50			/* how often unwanted is asked */
 
@@ -21,12 +22,6 @@ struct head {
 };
 
 _Static_assert(sizeof(struct head) == 64, "as in helper_message.h");
-
-/* Room for the descriptors, aligned as cmsg(3) asks for. */
-union control {
-	char buf[CMSG_SPACE(MESSAGE_FDS * sizeof(int))];
-	struct cmsghdr align;
-};
 
 /* The file that is to grow, as it was when it last grew. */
 struct growth {
@@ -75,31 +70,33 @@ static int wait_for(int sock, short events, const struct helper_wait *w)
 	}
 }
 
-static ssize_t try_once(int sock, struct msghdr *h, bool sending)
+/* A parser may make send() alone (call_filter.c). */
+static ssize_t try_once(int sock, struct fd_message *m, bool sending)
 {
+	ssize_t n;
+
 	if (!sending)
-		return recvmsg(sock, h, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	if (h->msg_controllen)
-		return sendmsg(sock, h, MSG_NOSIGNAL | MSG_DONTWAIT);
-	return send(sock, h->msg_iov->iov_base, h->msg_iov->iov_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		return fd_message_receive(sock, m, MSG_DONTWAIT);
+	if (m->head.msg_controllen)
+		return fd_message_send(sock, m, MSG_DONTWAIT);
+	n = send(sock, m->io.iov_base, m->io.iov_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return n < 0 ? -errno : n;
 }
 
 /* Sends or receives once, after waiting for it. */
-static ssize_t step(int sock, struct msghdr *h, bool sending, const struct helper_wait *w)
+static ssize_t step(int sock, struct fd_message *m, bool sending, const struct helper_wait *w)
 {
 	ssize_t n;
 	int err;
 
 	for (;;) {
-		n = try_once(sock, h, sending);
+		n = try_once(sock, m, sending);
 		if (n > 0)
 			return n;
-		if (!n)
+		if (!n || n == -ECONNRESET)
 			return -EPIPE;
-		if (errno == ECONNRESET)
-			return -EPIPE;
-		if (errno != EAGAIN && errno != EINTR)
-			return -errno;
+		if (n != -EAGAIN && n != -EINTR)
+			return n;
 		err = wait_for(sock, sending ? POLLOUT : POLLIN, w);
 		if (err)
 			return err;
@@ -117,10 +114,12 @@ static int move_bytes(int sock, void *v, size_t len, bool sending, const struct 
 	size_t done = 0;
 
 	while (done < len) {
-		struct iovec io = { (char *)v + done, len - done };
-		struct msghdr h = { .msg_iov = &io, .msg_iovlen = 1 };
-		ssize_t n = is_late(w) ? -ETIMEDOUT : step(sock, &h, sending, w);
+		struct fd_message m;
+		ssize_t n;
 
+		fd_message_init(&m, (char *)v + done, len - done);
+		fd_message_refuse(&m);
+		n = is_late(w) ? -ETIMEDOUT : step(sock, &m, sending, w);
 		if (n < 0)
 			return (int)n;
 		done += (size_t)n;
@@ -128,33 +127,17 @@ static int move_bytes(int sock, void *v, size_t len, bool sending, const struct 
 	return 0;
 }
 
-static void attach_fds(struct msghdr *h, union control *control, const struct helper_message *m)
-{
-	struct cmsghdr *c;
-
-	memset(control, 0, sizeof(*control));
-	h->msg_control = control->buf;
-	h->msg_controllen = CMSG_SPACE(m->nr_fds * sizeof(int));
-	c = CMSG_FIRSTHDR(h);
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(m->nr_fds * sizeof(int));
-	memcpy(CMSG_DATA(c), m->fds, m->nr_fds * sizeof(int));
-}
-
 static int send_head(int sock, const struct helper_message *m, const struct helper_wait *w)
 {
 	struct head head = { .op = m->op, .status = m->status, .nr_fds = m->nr_fds };
-	struct iovec io = { &head, sizeof(head) };
-	struct msghdr h = { .msg_iov = &io, .msg_iovlen = 1 };
-	union control control;
+	struct fd_message f;
 	ssize_t n;
 
 	for (size_t i = 0; i < MESSAGE_PARTS; i++)
 		head.len[i] = m->part[i].len;
-	if (m->nr_fds)
-		attach_fds(&h, &control, m);
-	n = step(sock, &h, true, w);
+	fd_message_init(&f, &head, sizeof(head));
+	fd_message_attach(&f, m->fds, m->nr_fds);
+	n = step(sock, &f, true, w);
 	if (n < 0)
 		return (int)n;
 	/* The descriptors went with the first byte, and the rest is sent without them. */
@@ -170,43 +153,22 @@ int helper_send(int sock, const struct helper_message *m, const struct helper_wa
 	return err;
 }
 
-/* Adds the descriptors that came with a message. False: some of them found no room. */
-static bool collect_fds(struct msghdr *h, struct helper_message *m)
+static int receive_head(int sock, struct head *head, struct helper_message *m, bool with_fds,
+			const struct helper_wait *w)
 {
-	bool all = !(h->msg_flags & MSG_CTRUNC);
-
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
-		size_t nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		int fd;
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t i = 0; i < nr; i++) {
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
-			if (m->nr_fds < MESSAGE_FDS) {
-				m->fds[m->nr_fds++] = fd;
-			} else {
-				close(fd);
-				all = false;
-			}
-		}
-	}
-	return all;
-}
-
-/* fds: room for descriptors, or NULL. */
-static int receive_head(int sock, struct head *head, struct helper_message *m,
-			union control *fds, const struct helper_wait *w)
-{
-	struct iovec io = { head, sizeof(*head) };
-	struct msghdr h = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = fds,
-			    .msg_controllen = fds ? sizeof(fds->buf) : 0 };
-	ssize_t n = step(sock, &h, false, w);
+	struct fd_message f;
+	bool lost;
+	ssize_t n;
 	int err;
 
+	fd_message_init(&f, head, sizeof(*head));
+	if (!with_fds)
+		fd_message_refuse(&f);
+	n = step(sock, &f, false, w);
 	if (n < 0)
 		return (int)n;
-	if (!collect_fds(&h, m))
+	m->nr_fds = fd_message_take(&f, m->fds, MESSAGE_FDS, &lost);
+	if (lost)
 		return -EPROTO;
 	err = move_bytes(sock, (char *)head + n, sizeof(*head) - (size_t)n, false, w);
 	return err ? err : head->nr_fds == m->nr_fds ? 0 : -EPROTO;
@@ -223,14 +185,14 @@ static int receive_part(int sock, struct message_part *part, size_t len,
 	return move_bytes(sock, part->v, len, false, w);
 }
 
-static int receive(int sock, struct helper_message *m, size_t max, union control *fds,
+static int receive(int sock, struct helper_message *m, size_t max, bool with_fds,
 		   const struct helper_wait *w)
 {
 	struct head head;
 	int err;
 
 	memset(m, 0, sizeof(*m));
-	err = receive_head(sock, &head, m, fds, w);
+	err = receive_head(sock, &head, m, with_fds, w);
 	for (size_t i = 0; i < MESSAGE_PARTS && !err; i++) {
 		if (head.len[i] > max)
 			err = -EMSGSIZE;
@@ -249,15 +211,13 @@ static int receive(int sock, struct helper_message *m, size_t max, union control
 
 int helper_receive(int sock, struct helper_message *m, size_t max, const struct helper_wait *w)
 {
-	union control fds;
-
-	return receive(sock, m, max, &fds, w);
+	return receive(sock, m, max, true, w);
 }
 
 int helper_receive_bytes(int sock, struct helper_message *m, size_t max,
 			 const struct helper_wait *w)
 {
-	return receive(sock, m, max, NULL, w);
+	return receive(sock, m, max, false, w);
 }
 
 void helper_message_close(struct helper_message *m)

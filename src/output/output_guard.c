@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/base/clock.h"
+#include "src/base/fd_message.h"
 #include "src/base/helper_deaths.h"
 #include "src/base/helper_process.h"
 #include "src/base/patience.h"
@@ -84,47 +85,26 @@ void output_order(struct output_file *v, size_t nr, const struct output_user *us
 
 /* ---- Messages, with a descriptor or without ---- */
 
-union fd_room {
-	struct cmsghdr align;
-	char v[CMSG_SPACE(sizeof(int))];
-};
-
 /* 0 or -errno. */
 static int send_answer(int socket, const struct answer *a, int fd)
 {
-	struct iovec iov = { (void *)a, sizeof(*a) };
-	union fd_room room = { .v = { 0 } };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	struct cmsghdr *c;
+	struct fd_message m;
+	ssize_t n;
 
-	if (fd >= 0) {
-		msg.msg_control = room.v;
-		msg.msg_controllen = sizeof(room.v);
-		c = CMSG_FIRSTHDR(&msg);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	}
-	return sendmsg(socket, &msg, MSG_NOSIGNAL) == sizeof(*a) ? 0 : -errno;
+	fd_message_init(&m, (void *)a, sizeof(*a));
+	fd_message_attach(&m, &fd, fd >= 0);
+	n = fd_message_send(socket, &m, 0);
+	return n < 0 ? (int)n : 0;
 }
 
 static bool receive_answer(int socket, struct answer *a, int *fd)
 {
-	struct iovec iov = { a, sizeof(*a) };
-	union fd_room room;
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = room.v,
-			      .msg_controllen = sizeof(room.v) };
-	struct cmsghdr *c;
+	struct fd_message m;
 	ssize_t n;
 
-	do
-		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	*fd = -1;
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(fd, CMSG_DATA(c), sizeof(int));
+	fd_message_init(&m, a, sizeof(*a));
+	n = fd_message_receive(socket, &m, 0);
+	*fd = n > 0 ? fd_message_take_one(&m) : -1;
 	return n == sizeof(*a);
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
+#include "src/base/fd_message.h"
 #include "src/base/helper_process.h"
 #include "src/base/io.h"
 #include "src/push/push_pipe.h"
@@ -28,12 +29,6 @@ enum {
 };
 
 enum { FDS_MAX = PUSH_TRACES_MAX + 1 };	/* of the traces, and of the pipe behind them */
-
-/* Descriptors with a message, or room for them. */
-union many_fds {
-	struct cmsghdr head;
-	char space[CMSG_SPACE(FDS_MAX * sizeof(int))];
-};
 
 /* ---- the process that reads one trace ---- */
 
@@ -64,22 +59,6 @@ __attribute__((noreturn)) static void read_trace(const struct push_reader_how *h
 }
 
 /* ---- the process that forks ---- */
-
-/* The number of descriptors that came. */
-static unsigned take_fds(struct msghdr *msg, int fds[FDS_MAX])
-{
-	size_t nr = 0;
-
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
-		size_t len = c->cmsg_len - CMSG_LEN(0);
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		nr = len / sizeof(int) < FDS_MAX ? len / sizeof(int) : FDS_MAX;
-		memcpy(fds, CMSG_DATA(c), sizeof(int) * nr);
-	}
-	return (unsigned)nr;
-}
 
 static void close_fds(const int *fds, unsigned nr)
 {
@@ -133,20 +112,17 @@ static void end_child(pid_t *pid)
 __attribute__((noreturn)) static void fork_readers(const struct push_reader_how *how)
 {
 	struct push_request q;
-	union many_fds control;
+	struct fd_message m;
 	pid_t children[PUSH_SLOTS] = { 0 };
 	int fds[FDS_MAX], trace;
 	unsigned nr;
 
 	for (;;) {
-		struct iovec iov = { &q, sizeof(q) };
-		struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
-				      .msg_controllen = sizeof(control) };
-		ssize_t n = recvmsg(SOCKET, &msg, MSG_CMSG_CLOEXEC);
+		ssize_t n;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		nr = take_fds(&msg, fds);
+		fd_message_init(&m, &q, sizeof(q));
+		n = fd_message_receive(SOCKET, &m, 0);
+		nr = n < 0 ? 0 : (unsigned)fd_message_take(&m, fds, FDS_MAX, NULL);
 		if (n != sizeof(q) || q.slot >= PUSH_SLOTS || nr < 2 || nr != q.nr_fds + 1)
 			break;
 		end_child(&children[q.slot]);
@@ -205,18 +181,16 @@ int push_reader_start(struct push_reader *r, const struct push_reader_how *how)
 
 static int ask(struct push_reader *r, const struct push_request *q, int pipe_fd)
 {
-	struct iovec iov = { (void *)q, sizeof(*q) };
-	union many_fds control = { .space = { 0 } };
-	size_t len = (q->nr_fds + 1) * sizeof(int);
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
-			      .msg_controllen = CMSG_SPACE(len) };
+	struct fd_message m;
+	int fds[FDS_MAX];
+	ssize_t n;
 
-	control.head.cmsg_level = SOL_SOCKET;
-	control.head.cmsg_type = SCM_RIGHTS;
-	control.head.cmsg_len = CMSG_LEN(len);
-	memcpy(CMSG_DATA(&control.head), q->fds, len - sizeof(int));
-	memcpy(CMSG_DATA(&control.head) + len - sizeof(int), &pipe_fd, sizeof(int));
-	return sendmsg(r->sock, &msg, MSG_NOSIGNAL) == sizeof(*q) ? 0 : -errno;
+	memcpy(fds, q->fds, q->nr_fds * sizeof(int));
+	fds[q->nr_fds] = pipe_fd;
+	fd_message_init(&m, (void *)q, sizeof(*q));
+	fd_message_attach(&m, fds, q->nr_fds + 1);
+	n = fd_message_send(r->sock, &m, 0);
+	return n < 0 ? (int)n : 0;
 }
 
 int push_reader_begin(struct push_reader *r, const struct push_request *q)

@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "src/base/fd_message.h"
+
 /*
  * No account has such a number: systemd's table of users (UIDS-GIDS) leaves 2^31 and above to
  * nobody. Two recordings have different pids.
@@ -23,33 +25,22 @@ int capset(cap_user_header_t head, const cap_user_data_t data);
 
 _Static_assert(CAP_SYS_ADMIN < 32 && CAP_SYS_RESOURCE < 32, "in the first word of a set");
 
-/* Room for one descriptor, aligned as cmsg(3) asks for. */
-union control {
-	char buf[CMSG_SPACE(sizeof(int))];
-	struct cmsghdr align;
-};
-
 /* Sends fd in a message that is never received: 0, or the kernel's answer. */
 static int send_once(int fd)
 {
+	struct fd_message m;
+	int ends[2];
 	char byte = 0;
-	union control control = { 0 };
-	struct iovec io = { &byte, 1 };
-	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control.buf,
-			    .msg_controllen = sizeof(control.buf) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-	int ends[2], err;
+	ssize_t n;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -errno;
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	err = sendmsg(ends[0], &m, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -errno;
+	fd_message_init(&m, &byte, 1);
+	fd_message_attach(&m, &fd, 1);
+	n = fd_message_send(ends[0], &m, MSG_DONTWAIT);
 	close(ends[0]);
 	close(ends[1]);
-	return err;
+	return n < 0 ? (int)n : 0;
 }
 
 static int try_to_send(void)

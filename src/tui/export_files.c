@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
+#include "src/base/fd_message.h"
 #include "src/base/helper_process.h"
 #include "src/tui/export_server.h"
 
@@ -32,23 +33,17 @@ int export_files_open(struct export_files *e, const struct export_from *from)
 /* One answer; fd is set if it came with a descriptor. */
 static int take_answer(const struct export_files *e, int flags, struct export_answer *a, int *fd)
 {
-	struct iovec iov = { a, sizeof(*a) };
-	union {
-		struct cmsghdr head;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
-			      .msg_controllen = sizeof(control.space) };
-	ssize_t n = recvmsg(e->fd, &msg, MSG_CMSG_CLOEXEC | flags);
+	struct fd_message m;
+	ssize_t n;
 
-	*fd = -1;
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	fd_message_init(&m, a, sizeof(*a));
+	n = fd_message_receive(e->fd, &m, flags);
+	*fd = n >= 0 ? fd_message_take_one(&m) : -1;
+	if (n == -EAGAIN)
 		return -EAGAIN;
 	if (n != sizeof(*a))
 		return -EPIPE;
 	a->news.text[sizeof(a->news.text) - 1] = 0;
-	if (msg.msg_controllen >= CMSG_LEN(sizeof(int)) && control.head.cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(&control.head), sizeof(*fd));
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/fd_message.h"
 #include "src/base/helper_process.h"
 #include "src/base/io.h"
 #include "src/base/sudo_user.h"
@@ -82,22 +83,11 @@ static void take_away(const char *name, int fd)
 /* fd: goes with it; -1: none. */
 static bool answer(const struct export_answer *a, int fd)
 {
-	struct iovec iov = { (void *)a, sizeof(*a) };
-	union {
-		struct cmsghdr head;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control = { .space = { 0 } };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct fd_message m;
 
-	if (fd >= 0) {
-		msg.msg_control = &control;
-		msg.msg_controllen = sizeof(control.space);
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
-	}
-	return sendmsg(EXPORT_SOCKET, &msg, MSG_NOSIGNAL) == sizeof(*a);
+	fd_message_init(&m, (void *)a, sizeof(*a));
+	fd_message_attach(&m, &fd, fd >= 0);
+	return fd_message_send(EXPORT_SOCKET, &m, 0) == sizeof(*a);
 }
 
 static bool answer_made(int fd)
