@@ -4,6 +4,7 @@
 # The half that reports. It links with zstd, libseccomp and libcap-ng alone: `make report-half`, tests/tools/report_half.sh.
 REPORT_SRCS := \
 	src/base/call_before.c \
+	src/base/close_fds.c \
 	src/base/extents.c \
 	src/base/fail.c \
 	src/base/fd_message.c \

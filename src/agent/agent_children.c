@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/agent/agent_metrics.h"
 #include "src/agent/supervisor_parts.h"
+#include "src/base/close_fds.h"
 #include "src/base/fail.h"
 #include "src/rights/capabilities.h"
 
@@ -32,8 +33,8 @@ static void begin_child(const char *name, int kept, int parent_ends)
 	prctl(PR_SET_PDEATHSIG, parent_ends);
 	prctl(PR_SET_NAME, name);
 	if (kept > 3)
-		syscall(SYS_close_range, 3u, (unsigned)kept - 1, 0u);
-	syscall(SYS_close_range, kept < 3 ? 3u : (unsigned)kept + 1, ~0u, 0u);
+		close_fds(3, (unsigned)kept - 1);
+	close_fds(kept < 3 ? 3 : (unsigned)kept + 1, UINT_MAX);
 }
 
 static _Noreturn void be_recorder(struct supervisor *s, int trace, pid_t parent)

@@ -3,14 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "src/base/clock.h"
+#include "src/base/close_fds.h"
 
 #define FIRST_FD 3
 #define REAP_MS 1000
@@ -35,7 +36,7 @@ static bool keep_only(const int *fds, size_t nr)
 	for (size_t i = 0; i < nr; i++)
 		if (dup2(high[i], FIRST_FD + (int)i) < 0)
 			return false;
-	return !syscall(SYS_close_range, FIRST_FD + (unsigned)nr, ~0u, 0u);
+	return close_fds(FIRST_FD + (unsigned)nr, UINT_MAX);
 }
 
 void helper_begin(pid_t parent, const int *fds, size_t nr)

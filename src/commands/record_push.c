@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,13 +12,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/agent/window_cutter.h"
 #include "src/base/array.h"
 #include "src/base/clock.h"
+#include "src/base/close_fds.h"
 #include "src/base/fail.h"
 #include "src/base/io.h"
 #include "src/base/plural.h"
@@ -332,12 +333,12 @@ static void keep_only(int *trace_fd, int *lifeline)
 	*lifeline = fcntl(*lifeline, F_DUPFD_CLOEXEC, 64);
 	if (*trace_fd < 0 || *lifeline < 0)
 		_exit(EXIT_FAILED);
-	syscall(SYS_close_range, 3u, 63u, 0u);
+	close_fds(3, 63);
 	dup2(*trace_fd, 3);
 	dup2(*lifeline, 4);
 	*trace_fd = 3;
 	*lifeline = 4;
-	syscall(SYS_close_range, 5u, ~0u, 0u);
+	close_fds(5, UINT_MAX);
 }
 
 int record_push_begin(void *push, int trace_fd)
