@@ -106,6 +106,18 @@ static int check_contents(struct opening *o)
 	return o->now.is_earlier && o->f->kind->keeps_old ? check_old(o) : 0;
 }
 
+/*
+ * Whether chattr(1) lets nothing be renamed: to this name, or ("") in dir. A rename would fail only
+ * when all is recorded.
+ */
+static bool is_fixed(int dir, const char *name)
+{
+	struct statx x;
+
+	return !statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, 0, &x) &&
+	       x.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND);
+}
+
 static int check_regular(struct opening *o)
 {
 	const struct stat *st = &o->now.st;
@@ -116,6 +128,8 @@ static int check_regular(struct opening *o)
 		return refuse(o, OUTPUT_OWNER, -EEXIST);
 	if (st->st_nlink > 1)
 		return refuse(o, OUTPUT_HARD_LINKS, -EEXIST);
+	if (is_fixed(o->f->place.dir, o->f->place.name))
+		return refuse(o, OUTPUT_FIXED, -EEXIST);
 	return st->st_size ? check_contents(o) : 0;
 }
 
@@ -253,7 +267,8 @@ int output_file_open(struct output_file *f, const struct output_user *user,
 	if (!err)
 		err = stand(&o);
 	if (!err && f->fd < 0)
-		err = make_temp(f);
+		err = is_fixed(f->place.dir, "") ? refuse(&o, OUTPUT_FIXED_DIR, -EEXIST)
+						 : make_temp(f);
 	if (!err && f->temp[0])
 		err = own_temp(&o);
 	if (err)

@@ -49,6 +49,8 @@ enum output_why {
 	OUTPUT_FIFO_UNREAD,
 	OUTPUT_OWNER,			/* a file of another user */
 	OUTPUT_HARD_LINKS,		/* it has other names, too */
+	OUTPUT_FIXED,			/* chattr(1) keeps it from being replaced */
+	OUTPUT_FIXED_DIR,		/* chattr(1) keeps its directory from renames */
 	OUTPUT_OTHER,			/* contents that are not to be replaced */
 	OUTPUT_OLD_OTHER,		/* likewise, of the file NAME.old */
 	OUTPUT_BUSY,			/* another recording writes to it */

@@ -275,4 +275,22 @@ run_limited report "$T/plain.pbz" --csv=/dev/stdout >out.csv
 check "report --csv=/dev/stdout" equal "$(head -c 10 out.csv)" "timestamp|"
 run_limited report "$T/plain.pbz" --csv=/dev/null --json=/dev/null
 check "report to /dev/null twice" equal "$RC" 0
+
+# --- what chattr(1) keeps as it is: that is said before anything is recorded, and nothing is left there
+cd "$T" && mkdir kept && mv plain.pbz kept/t.pbz
+if chattr +i kept/t.pbz 2>/dev/null; then
+	record -o kept/t.pbz
+	chattr -i kept/t.pbz
+	refused "an immutable file"
+	check "an immutable file: says what it is" grep -q 'is immutable or append-only' "$T/err"
+	rm kept/t.pbz
+	chattr +a kept
+	record -o kept/t.pbz
+	chattr -a kept
+	refused "an append-only directory"
+	check "an append-only directory: says what it is" grep -q 'in a directory that is immutable' "$T/err"
+	check "an append-only directory: nothing is left" equal "$(ls -A kept)" ""
+else
+	skip_part "no chattr here"
+fi
 done_testing
