@@ -43,6 +43,18 @@ void helper_deaths_free(struct helper_deaths *d)
 	free(d);
 }
 
+int helper_exit_status(int err)
+{
+	return err < 0 && HELPER_EXIT_ERRNO - err <= UINT8_MAX ? HELPER_EXIT_ERRNO - err : 1;
+}
+
+int helper_begin_error(int status)
+{
+	if (status < 0 || !WIFEXITED(status) || WEXITSTATUS(status) <= HELPER_EXIT_ERRNO)
+		return 0;
+	return HELPER_EXIT_ERRNO - WEXITSTATUS(status);
+}
+
 void helper_end_text(int status, char *buf, size_t size)
 {
 	if (status == HELPER_END_UNKNOWN)
@@ -56,6 +68,8 @@ void helper_end_text(int status, char *buf, size_t size)
 	else if (WIFSIGNALED(status))
 		snprintf(buf, size, "was ended by signal %d (%s)", WTERMSIG(status),
 			 strsignal(WTERMSIG(status)));
+	else if (helper_begin_error(status))
+		snprintf(buf, size, "could not begin: %s", strerror(-helper_begin_error(status)));
 	else
 		snprintf(buf, size, "ended with status %d", WEXITSTATUS(status));
 }

@@ -19,6 +19,9 @@
 #define HELPER_END_SILENT (-2)		/* it did not answer in time and was killed for that */
 #define HELPER_END_STOPPED (-3)		/* the same, after a SIGSTOP */
 
+/* The exit status of a helper that could not begin is this + errno. */
+#define HELPER_EXIT_ERRNO 100
+
 struct helper_deaths;
 
 struct helper_deaths *helper_deaths_new(void);		/* NULL: no memory */
@@ -31,8 +34,13 @@ void helper_deaths_free(struct helper_deaths *d);	/* NULL is fine */
 void helper_deaths_add(struct helper_deaths *d, const char *name, int status);
 uint64_t helper_deaths_count(struct helper_deaths *d);	/* d NULL: 0 */
 
-/* "was ended by signal 11 (Segmentation fault)", "ended with status 1". */
+/* "was ended by signal 11 (Segmentation fault)", "could not begin: Operation not permitted". */
 void helper_end_text(int status, char *buf, size_t size);
+
+/* With what a helper exits that could not begin: err is -errno. */
+int helper_exit_status(int err);
+/* -errno of a helper that could not begin; 0: it ended of something else. status: of waitpid(2). */
+int helper_begin_error(int status);
 
 /*
  * The wait status of a child that has closed its end of a socket, and therefore is about to end;

@@ -36,6 +36,7 @@ struct helper {
 	pthread_mutex_t lock;		/* held during a call */
 	int sock;			/* -1: not started */
 	pid_t pid;			/* 0: unknown */
+	bool cannot_begin;		/* here, and another one could not either */
 };
 
 /* ---- how long a process has taken ---- */
@@ -267,6 +268,12 @@ static const struct helper_kind *kind_of(const struct helper *h)
 	return h->keeper->opts.kinds[h->kind];
 }
 
+/* What a filter or a kernel without a layer refuses will be refused again. */
+static bool is_lasting(int begin_err)
+{
+	return begin_err && begin_err != -ENOMEM && begin_err != -EAGAIN;
+}
+
 /* It has ended although nobody wanted it to. */
 static void bury(struct helper *h)
 {
@@ -280,6 +287,7 @@ static void bury(struct helper *h)
 	if (order_locked(k, KEEPER_BURY, h, -1) || hear(k, &status, sizeof(status)))
 		status = HELPER_END_UNKNOWN;
 	pthread_mutex_unlock(&k->lock);
+	h->cannot_begin = is_lasting(helper_begin_error(status));
 	helper_deaths_add(k->opts.deaths, kind_of(h)->name, status);
 }
 
@@ -342,6 +350,8 @@ static int ask(struct helper *h, const struct helper_message *request, size_t ma
 	struct look look = { .may_sleep = kind->may_sleep };
 	struct helper_wait watched = *wait;
 
+	if (!err && h->cannot_begin)
+		err = -ENOTRECOVERABLE;
 	if (!err && h->sock < 0)
 		err = start(h);
 	if (err)
@@ -367,12 +377,14 @@ static bool is_used_up(const struct helper *h)
 
 static void count(struct helper_keeper *k, int err)
 {
+	bool is_refused = err == -EBUSY || err == -ENOTRECOVERABLE;
+
 	pthread_mutex_lock(&k->lock);
 	k->stats.calls++;
 	k->stats.stalled += err == -ETIMEDOUT;
-	k->stats.refused += err == -EBUSY;
+	k->stats.refused += is_refused;
 	k->stats.died += err && err != -ETOOMANYREFS && err != -ETIMEDOUT && err != -ECANCELED &&
-			 err != -EBUSY;
+			 !is_refused;
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -390,6 +402,7 @@ static int look_behind(struct helper *h, int err)
 		return err;		/* it was not asked */
 	if (err == -EPIPE && h->sock >= 0) {
 		bury(h);
+		return h->cannot_begin ? -ENOTRECOVERABLE : err;
 	} else if (err == -ETIMEDOUT && is_stopped(h)) {
 		helper_deaths_add(h->keeper->opts.deaths, kind_of(h)->name, HELPER_END_STOPPED);
 		leave(h);

@@ -57,7 +57,7 @@
 struct helper_kind {
 	const char *name;		/* of the process, at most 15 bytes */
 	bool is_urgent;			/* keeps the keeper's nice value; else it is 0 */
-	/* Gives up rights. *state is passed to serve(). 0 or -errno: the helper exits. */
+	/* Gives up rights. *state is passed to serve(). 0 or -errno: the helper exits (said). */
 	int (*begin)(void **state);
 	/*
 	 * Serves one request and fills in answer, whose status is 0 beforehand. What answer refers
@@ -95,7 +95,8 @@ void helper_free(struct helper *h);			/* NULL is fine */
 /*
  * 0: answer holds what the helper said (release it). Otherwise there is no answer: -ETIMEDOUT,
  * -ECANCELED (wait.unwanted), -EPIPE: the helper died, -EBUSY: too many that were killed have not
- * ended yet, or another -errno. max: bytes of an answer.
+ * ended yet, -ENOTRECOVERABLE: it could not begin, and is not started again, or another -errno.
+ * max: bytes of an answer.
  */
 int helper_call(struct helper *h, const struct helper_message *request, size_t max,
 		const struct helper_wait *wait, struct helper_message *answer);
@@ -108,7 +109,7 @@ struct helper_stats {
 	uint64_t calls;
 	uint64_t died;			/* the helper ended, or answered what is no answer */
 	uint64_t stalled;		/* it took too long */
-	uint64_t refused;		/* -EBUSY */
+	uint64_t refused;		/* -EBUSY, -ENOTRECOVERABLE */
 };
 void helper_keeper_stats(struct helper_keeper *k, struct helper_stats *out);
 

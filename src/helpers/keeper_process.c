@@ -48,15 +48,15 @@ static void helper_main(const struct helper_kind *kind)
 	static const struct helper_wait for_ever;
 	struct helper_message request, answer;
 	void *state = NULL;
+	int err;
 
 	prctl(PR_SET_NAME, kind->name);
 	if (!kind->is_urgent)
 		setpriority(PRIO_PROCESS, 0, 0);
-	if (kind->begin && kind->begin(&state))
-		_exit(1);
+	err = kind->begin ? kind->begin(&state) : 0;
+	if (err)
+		_exit(helper_exit_status(err));
 	while (!helper_receive(KEEPER_FD, &request, kind->max_request, &for_ever)) {
-		int err;
-
 		answer = (struct helper_message){ .op = request.op };
 		kind->serve(state, &request, &answer);
 		helper_message_close(&request);

@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "src/base/clock.h"
+#include "src/base/helper_deaths.h"
 #include "src/helpers/helper.h"
 #include "tests/unit/stderr_text.h"
 
@@ -457,10 +458,17 @@ static void test_helper_that_does_not_begin(void **state)
 	struct world *w = *state;
 	struct helper *h;
 
+	char text[96];
+
 	assert_int_equal(helper_new(w->keeper, &refusing, &h), 0);
-	assert_int_equal(ask(h, ECHO, LONG_NS), -EPIPE);
-	assert_int_equal(ask(h, ECHO, LONG_NS), -EPIPE);
+	assert_int_equal(ask(h, ECHO, LONG_NS), -ENOTRECOVERABLE);
+	assert_int_equal(ask(h, ECHO, LONG_NS), -ENOTRECOVERABLE);
+	assert_int_equal(stats_of(w).refused, 2);
 	helper_free(h);
+	helper_end_text(helper_exit_status(-EPERM) << 8, text, sizeof(text));
+	assert_string_equal(text, "could not begin: Operation not permitted");
+	helper_end_text(1 << 8, text, sizeof(text));
+	assert_string_equal(text, "ended with status 1");
 }
 
 /* The parent of a helper is the keeper. */

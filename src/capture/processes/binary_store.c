@@ -364,7 +364,7 @@ static uint32_t add_file(struct binary_store *st, int fd, uid_t user, const stru
 	};
 	struct elf_identity elf;
 	int err = parse_identity(st->deps.parsers, &file, pid, &elf);
-	struct binary *b = is_no_answer(err)
+	struct binary *b = is_no_answer(err) || err == -ENOTRECOVERABLE
 				   ? NULL
 				   : binaries_add(st->deps.binaries, id, map->path,
 						  map->deleted ? BINARY_DELETED : BINARY_ELF);
@@ -373,6 +373,8 @@ static uint32_t add_file(struct binary_store *st, int fd, uid_t user, const stru
 		close(fd);
 		if (!err)
 			free(elf.segments);
+		if (err == -ENOTRECOVERABLE)	/* and none of the later ones will be read */
+			return add_unread(st, map);
 		st->stats.unanswered += is_no_answer(err);
 		return is_no_answer(err) ? BINARY_STORE_UNREAD : 0;
 	}
