@@ -15,6 +15,8 @@
 #include "src/base/memory_limit.h"
 #include "src/base/process_limits.h"
 
+#define BTF "/sys/kernel/btf/vmlinux"
+
 /* Settings under which the kernel loads no BPF program, whatever the verifier then says. */
 static const struct obstacle {
 	const char *path, *word, *why;
@@ -73,6 +75,25 @@ static int explain_rights(void)
 	return fail_try(-EPERM, hint, "load BPF programs without %s", missing);
 }
 
+/* libbpf has one error for all that keeps it from the kernel's types. */
+static int explain_btf(void)
+{
+	int err = access(BTF, R_OK) ? -errno : 0;
+
+	if (err == -ENOENT)
+		fail_why(0,
+			 "load BPF programs: this kernel offers no BTF (" BTF "). "
+			 "Try: a kernel with CONFIG_DEBUG_INFO_BTF; probee doctor");
+	else if (err)
+		fail_try(err, "probee doctor", "load BPF programs: read " BTF);
+	else
+		fail_why(0,
+			 "load BPF programs: " BTF " is there, but could not be read as types of "
+			 "the kernel. Try: run it outside the container, whose seccomp filter may "
+			 "forbid it; -v shows what libbpf said");
+	return -ENOTSUP;
+}
+
 int load_errors_explain(int err)
 {
 	struct limit_cause cause;
@@ -80,15 +101,10 @@ int load_errors_explain(int err)
 	if (err == -EPERM || err == -EACCES)
 		return explain_rights();
 	/* libbpf says the same where it had no memory to read the file. */
-	if (err == -ESRCH && !access("/sys/kernel/btf/vmlinux", R_OK) &&
-	    process_limits_explain(-ENOMEM, &cause))
+	if (err == -ESRCH && !access(BTF, R_OK) && process_limits_explain(-ENOMEM, &cause))
 		return fail(-ENOMEM, "load BPF programs");
-	if (err == -ESRCH || access("/sys/kernel/btf/vmlinux", R_OK)) {
-		fail_why(0,
-			 "load BPF programs: this kernel offers no BTF (/sys/kernel/btf/vmlinux). "
-			 "Try: a kernel with CONFIG_DEBUG_INFO_BTF; probee doctor");
-		return -ENOTSUP;
-	}
+	if (err == -ESRCH || access(BTF, R_OK))
+		return explain_btf();
 	if (explain_kernel())
 		return -ENOTSUP;
 	fail_try(err, "probee doctor; -v shows what the kernel said", "load BPF programs");
