@@ -54,6 +54,19 @@ static uint64_t used_bytes(unsigned column)
 	return at ? strtoull(at, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
+/* used: 0: unknown, because a process that is shut in opens no file of /proc. */
+static void say_memory(struct limit_cause *out, const struct memory_kind *k, rlim_t limit,
+		       uint64_t used)
+{
+	int n = snprintf(out->why, sizeof(out->why),
+			 "the %s of this process may have %.1f MiB (ulimit %s)", k->what,
+			 (double)limit / (1 << 20), k->option);
+
+	if (used)
+		snprintf(out->why + n, sizeof(out->why) - (size_t)n, ", and %.1f MiB are used",
+			 (double)used / (1 << 20));
+}
+
 static bool explain_memory(struct limit_cause *out)
 {
 	for (size_t i = 0; i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++) {
@@ -64,11 +77,7 @@ static bool explain_memory(struct limit_cause *out)
 		if (getrlimit(k->resource, &lim) || lim.rlim_cur == RLIM_INFINITY ||
 		    lim.rlim_cur > used + LARGEST_BYTES)
 			continue;
-		snprintf(out->why, sizeof(out->why),
-			 "the %s of this process may have %.1f MiB (ulimit %s), and %.1f MiB are "
-			 "used",
-			 k->what, (double)lim.rlim_cur / (1 << 20), k->option,
-			 (double)used / (1 << 20));
+		say_memory(out, k, lim.rlim_cur, used);
 		snprintf(out->hint, sizeof(out->hint), "ulimit %s unlimited", k->option);
 		return true;
 	}
