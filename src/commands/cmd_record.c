@@ -82,6 +82,14 @@ static int keep_in_memory(struct record_args *args)
 	return 0;
 }
 
+/* The exit status. What writes a trace is silent where its reader has gone. */
+static int failed(const struct record_mode *mode, const struct record_args *args, int err)
+{
+	if (err == -EPIPE && args->output && !strcmp(args->output, "-"))
+		fail_if_silent(err, "write the trace to standard output, whose reader has gone");
+	return exit_code_of(fail_if_silent(err, "%s", mode->name));
+}
+
 static int record(const struct record_mode *mode, struct record_args *args, int argc, char **argv,
 		  struct record_push *push)
 {
@@ -99,7 +107,7 @@ static int record(const struct record_mode *mode, struct record_args *args, int 
 	if (push)
 		push_code = record_push_end(push);
 	if (err)
-		code = exit_code_of(fail_if_silent(err, "%s", mode->name));
+		code = failed(mode, args, err);
 	else
 		code = args->strict && (result.lost || memory_refusals()) ? EXIT_LOSS : EXIT_OK;
 	return code ? code : push_code;

@@ -79,6 +79,7 @@ check "the trace is a .zst file" zstd -tq piped.pbz
 # The reader goes away.
 "$PROBEE" sample -p "$target" -F 999 -o - 2>pipe.err | head -c 20000 >/dev/null
 check "closed pipe ends the recording" at_most "$(wc -l <pipe.err)" 1
+check "closed pipe: says that the reader has gone" grep -q 'standard output, whose reader has gone' pipe.err
 "$PROBEE" report -q piped.pbz --csv 2>pipe.err | head -1 >/dev/null
 check "report | head is quiet" at_most "$(wc -c <pipe.err)" 0
 "$PROBEE" report piped.pbz --collapse >/dev/full 2>pipe.err
