@@ -6,10 +6,11 @@
  * them. Whoever names a process, a file or an event would so write on root's screen.
  *
  * The rule, which stands here alone. Unsafe characters are control characters (C0, DEL, C1),
- * zero-width and bidirectional controls, tags, line and paragraph separators, noncharacters, and
- * bytes that are no UTF-8. A text shows each byte of them as \xNN: U+009B is "\xc2\x9b". Formats
- * that have another way to write such a character (formats/render/escape.h) ask the same function
- * which these are.
+ * bidirectional controls, line and paragraph separators, noncharacters, bytes that are no UTF-8,
+ * and all that Unicode wants shown as nothing (Default_Ignorable_Code_Point: zero-width ones, tags,
+ * fillers, variation selectors), because two names that look alike would differ. A text shows each
+ * byte of them as \xNN: U+009B is "\xc2\x9b". Formats that have another way to write such a
+ * character (formats/render/escape.h) ask the same function which these are.
  *
  * A text that was made visible is printable UTF-8, and stays as it is when this is done again.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether a terminal would show a text as it is: it is UTF-8 without control characters (except the ends of lines and tabs) and
- * without what turns or hides other characters. Written apart from formats/render/escape.c, which it judges.
+ * without what turns or hides other characters, or is not seen itself. Written apart from src/base/visible.c, which it judges.
  */
 #pragma once
 
@@ -27,11 +27,23 @@ static inline unsigned terminal_char(const unsigned char *s, size_t left, uint32
 	return *code >> 11 == 27 ? 0 : n;	/* surrogates */
 }
 
+/* Of Unicode's Default_Ignorable_Code_Point, what has no other reason to be here. */
+static inline bool terminal_hides(uint32_t c)
+{
+	static const uint32_t hidden[] = { 0xad, 0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x180b, 0x180c, 0x180d, 0x180e, 0x180f, 0x200b,
+					   0x200c, 0x200d, 0x3164, 0xfeff, 0xffa0 };
+
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+		if (c == hidden[i])
+			return true;
+	return (c >= 0x2060 && c <= 0x206f) || (c >= 0xfff0 && c <= 0xfffb) || c >> 4 == 0xfe0 || c >> 12 == 0xe0 ||
+	       (c >= 0x1bca0 && c <= 0x1bca3) || (c >= 0x1d173 && c <= 0x1d17a);
+}
+
 static inline bool terminal_acts_on(uint32_t c)
 {
-	return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
-	       (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f || c == 0x61c || c == 0x2028 || c == 0x2029 ||
-	       c == 0xfeff || c >> 7 == 0xe0000 >> 7;
+	return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) || c == 0x200e ||
+	       c == 0x200f || c == 0x61c || c == 0x2028 || c == 0x2029 || terminal_hides(c);
 }
 
 /* The return before a newline belongs to the end of a line of CSV. */

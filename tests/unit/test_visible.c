@@ -58,6 +58,38 @@ static void cuts_at_the_end_of_a_character(void **state)
 	assert_string_equal(got, "ab\xe6\x97\xa5\\xc2\\x9b");
 }
 
+static size_t put_char(char *s, uint32_t c)
+{
+	if (c < 0x80)
+		s[0] = (char)c;
+	if (c >= 0x80 && c < 0x800)
+		s[0] = (char)(0xc0 | c >> 6);
+	if (c >= 0x800 && c < 0x10000)
+		s[0] = (char)(0xe0 | c >> 12);
+	if (c >= 0x10000)
+		s[0] = (char)(0xf0 | c >> 18);
+	for (int i = 1, n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4; i < n; i++)
+		s[i] = (char)(0x80 | (c >> 6 * (n - 1 - i) & 0x3f));
+	return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+}
+
+/* All characters there are: what is copied as it is may stand on a terminal, and what may, is. */
+static void every_character_is_judged(void **state)
+{
+	(void)state;
+	for (uint32_t c = 0; c < 0x110000; c++) {
+		char text[4], got[32];
+		size_t at, len = put_char(text, c);
+		bool shown;
+
+		visible_copy(got, sizeof(got), text, len);
+		shown = !memcmp(got, text, len);
+		if (shown != (terminal_safe(text, len, &at) && c != '\n' && c != '\t' && (c & 0xfffe) != 0xfffe &&
+			      (c < 0xfdd0 || c > 0xfdef)))
+			fail_msg("U+%04X is %s", c, shown ? "shown" : "not shown");
+	}
+}
+
 /* Whatever the bytes are, the copy can be shown, and a copy of the copy is the same. */
 static void any_bytes_become_safe(void **state)
 {
@@ -155,6 +187,7 @@ int main(void)
 		cmocka_unit_test(shows_what_a_terminal_acts_upon),
 		cmocka_unit_test(cuts_at_the_end_of_a_character),
 		cmocka_unit_test(any_bytes_become_safe),
+		cmocka_unit_test(every_character_is_judged),
 		cmocka_unit_test(lines_stay_lines),
 		cmocka_unit_test(messages_are_safe),
 	};
