@@ -35,6 +35,7 @@ struct copy {
 	bool has_begun;			/* the first record has come */
 	bool is_named;			/* the names of this segment are written */
 	struct ids strings, funcs;
+	uint32_t last_frame;		/* the highest id so far in the copy */
 	uint64_t time_ns;		/* of the latest record that has one */
 };
 
@@ -262,13 +263,25 @@ static int begin_chunk(struct copy *c, const struct trace_status *st)
 			       : trace_writer_flush(c->writer);
 	if (!err && st->bad_chunks != c->bad_chunks)
 		err = trace_writer_lose(c->writer);
-	if (is_other || !c->has_begun)
+	if (is_other || !c->has_begun) {
 		c->is_named = false;
+		c->last_frame = 0;
+	}
 	c->has_begun = true;
 	c->segment = st->segment;
 	c->chunks = st->chunks;
 	c->bad_chunks = st->bad_chunks;
 	return err;
+}
+
+/* A trace is valid where definitions follow END, and their ids must come before those of names. */
+static bool has_all_definitions(const struct copy *c)
+{
+	const struct definition_store *t = tables_of(c);
+
+	return c->strings.last + 1 >= definition_store_id_end(t, REC_STRING) &&
+	       c->funcs.last + 1 >= definition_store_id_end(t, REC_FUNC) &&
+	       c->last_frame + 1 >= definition_store_id_end(t, REC_FRAME);
 }
 
 /* A SYMBOL or PLACE of a frame. */
@@ -284,7 +297,7 @@ static int copy_symbol(struct copy *c, const struct record *rec, uint32_t frame)
 static int copy_end(struct copy *c, struct record *rec)
 {
 	uint64_t named = c->n->segments[c->segment].nr_named;
-	int err = end_segment(c);
+	int err = has_all_definitions(c) ? end_segment(c) : 0;
 
 	rec->end.unresolved -= named < rec->end.unresolved ? named : rec->end.unresolved;
 	rec->end.lost += c->n->segments[c->segment].nr_lines_lost;
@@ -316,6 +329,8 @@ static int copy_record(struct copy *c, struct record *rec)
 		c->strings.last = rec->string.id;
 	if (rec->tag == REC_FUNC && rec->func.id > c->funcs.last)
 		c->funcs.last = rec->func.id;
+	if (rec->tag == REC_FRAME)
+		c->last_frame = rec->frame.id;
 	if (rec->tag == REC_META)
 		return copy_meta(c, rec);
 	if (rec->tag == REC_SYMBOL)

@@ -366,6 +366,32 @@ static void test_a_cut_trace_has_no_end(void **state)
 	record_log_release(&b.log);
 }
 
+/* A writer may define something after END; new ids come behind all of it, and so do the names. */
+static void test_definitions_after_the_end(void **state)
+{
+	struct trace_writer *w;
+	struct contents b;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(trace_file("e.pbz"), NULL, &w), 0);
+	send(w, &(struct record){ .tag = REC_STRING, .string = { 1, "/bin/x", 6 } });
+	send(w, &(struct record){ .tag = REC_BINARY, .binary = { .id = 1, .path = 1 } });
+	send(w, &(struct record){ .tag = REC_FRAME, .frame = { .id = 1, .binary = 1, .addr = 1 } });
+	send(w, &(struct record){ .tag = REC_END, .end = { .time_ns = FIX_T0 } });
+	end_chunk(w);
+	send(w, &(struct record){ .tag = REC_STRING, .string = { 2, "late", 4 } });
+	send(w, &(struct record){ .tag = REC_FUNC, .func = { .id = 1, .name = 2 } });
+	send(w, &(struct record){ .tag = REC_FRAME, .frame = { .id = 2, .binary = 1, .addr = 2 } });
+	assert_int_equal(trace_writer_close(w), 0);
+	assert_int_equal(copy("e.pbz", "e2.pbz", "fresh", false), 2);
+	read_all("e2.pbz", &b);
+	assert_int_equal(b.status.record_count[REC_SYMBOL], 2);
+	assert_string_equal(b.names[2], "late");
+	assert_string_equal(b.names[3], "fresh");
+	assert_int_equal(b.status.record_count[REC_END], 1);
+	record_log_release(&b.log);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_repeats_stay_repeats),
 		cmocka_unit_test(test_a_lost_chunk_stays_lost),
 		cmocka_unit_test(test_a_cut_trace_has_no_end),
+		cmocka_unit_test(test_definitions_after_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, trace_files_setup, trace_files_teardown);
