@@ -25,7 +25,7 @@
 #include "formats/trace/trace_writer.h"
 #include "src/base/bytes.h"
 
-enum { STRANGE_TEXTS = 4, STRANGE_TEXT_MAX = 3000, STRANGE_LINES = 5 };
+enum { STRANGE_TEXTS = 4, STRANGE_TEXT_MAX = MAX_STRING, STRANGE_LINES = 5 };
 
 struct strange {
 	struct byte_reader in;
@@ -42,6 +42,7 @@ struct strange {
 	struct rec_line lines[STRANGE_LINES];
 	struct rec_segment segments[3];
 	unsigned records;
+	bool has_long;			/* a text that is as long as one may be */
 	int err;
 };
 
@@ -162,6 +163,20 @@ static size_t strange_append(char *text, size_t len, const struct strange_word *
 	return len + w->len;
 }
 
+/* A text as long as one may be, once in some traces: what is cut may be cut within a character. */
+static void strange_fill(struct strange *t, char *text, size_t *len)
+{
+	size_t word = *len;
+
+	if (!word || br_u8(&t->in) != 7 || t->has_long)
+		return;
+	t->has_long = true;
+	while (*len + word <= STRANGE_TEXT_MAX) {
+		memcpy(text + *len, text, word);
+		*len += word;
+	}
+}
+
 /* Words and controls, one after the other; some are repeated until the text is long. */
 static const char *strange_text(struct strange *t, size_t *len)
 {
@@ -174,9 +189,10 @@ static const char *strange_text(struct strange *t, size_t *len)
 		const struct strange_word *w = v & 1 ? &strange_words[v / 2 % STRANGE_NR(strange_words)]
 						     : &strange_controls[v / 2 % STRANGE_NR(strange_controls)];
 
-		for (unsigned n = v == 255 ? 200 : 1; n; n--)
+		for (unsigned n = v == 255 ? 200 : v == 254 ? 4 : 1; n; n--)
 			*len = strange_append(text, *len, w);
 	}
+	strange_fill(t, text, len);
 	if (br_u8(&t->in) == 1) {
 		struct byte_reader raw = br_sub(&t->in, strange_below(t, 40));
 

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A trace through all renderers, with options that a number chooses, and through all renderers of differences. No output and no
- * message may hold what a terminal acts upon.
+ * A trace through all renderers, with options and filters that a number chooses, through all renderers of differences, and through
+ * all else that takes traces (strange_users.h). No output and no message may hold what a terminal acts upon.
  *
- *	strange_walk(fd, choice)	aborts if anything is wrong
+ *	strange_walk(fd, choice)	aborts if anything is wrong; may cut the end off the trace
  *
- * Pages (html) are nine tenths of all that is written, and mostly the same script: they are made for one number in four.
+ * Pages (html) are nine tenths of all that is written, and mostly the same script: they are made for one number in sixteen. Of what
+ * else takes traces, each number tries two.
  */
 #pragma once
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/render/diff_renderers.h"
@@ -75,14 +79,32 @@ static void strange_need(int ok, const char *what, const char *name)
 	abort();
 }
 
-static void strange_check(const struct renderer *r, const struct strange_text *t)
+static void strange_need_safe(const char *text, size_t len, const char *name)
 {
 	size_t at;
 
-	if (!r->is_packed && !terminal_safe(t->s, t->len, &at)) {
-		dprintf(strange_stderr.terminal, "at %zu: %.*s\n", at, (int)(t->len - at < 40 ? t->len - at : 40), t->s + at);
-		strange_need(0, "writes what a terminal acts upon", r->name);
-	}
+	if (terminal_safe(text, len, &at))
+		return;
+	dprintf(strange_stderr.terminal, "at %zu: %.*s\n", at, (int)(len - at < 40 ? len - at : 40), text + at);
+	strange_need(0, "writes what a terminal acts upon", name);
+}
+
+/* A descriptor of its own, at the beginning; memory files have one position for all that were duplicated. */
+static int strange_again_fd(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		abort();
+	return fd;
+}
+
+static void strange_check(const struct renderer *r, const struct strange_text *t)
+{
+	if (!r->is_packed)
+		strange_need_safe(t->s, t->len, r->name);
 	if (!strcmp(r->name, "svg") || !strcmp(r->name, "html"))
 		strange_need(!memmem(t->s, t->len, STRANGE_ELEMENT, strlen(STRANGE_ELEMENT)), "has an element of a name", r->name);
 }
@@ -102,7 +124,7 @@ static void strange_render(const struct renderer *r, struct report *rep, const s
 
 static bool strange_wants(const struct renderer *r, unsigned choice)
 {
-	return !(choice & 3) || strcmp(r->name, "html");
+	return !(choice & 15) || strcmp(r->name, "html");
 }
 
 static void strange_options(struct render_opts *o, unsigned choice)
@@ -124,36 +146,100 @@ static void strange_options(struct render_opts *o, unsigned choice)
 static struct report *strange_report(int fd, const struct query *q)
 {
 	struct report *rep = NULL;
-	int copy = dup(fd);
 
-	if (copy < 0 || lseek(copy, 0, SEEK_SET))
-		abort();
-	return report_open_fd(copy, "strange.pbz", q, &rep) ? NULL : rep;
+	return report_open_fd(strange_again_fd(fd), "strange.pbz", q, &rep) ? NULL : rep;
+}
+
+/* Filters, one after the other in half of the traces; their values are texts, as on a command line. */
+static const struct strange_filter {
+	int (*parse)(const struct opt *o, const char *value, void *dst);
+	size_t at;
+	const char *values[3];
+} strange_filters[] = {
+#define AT(member) offsetof(struct query, member)
+	{ opt_id_list, AT(pids), { "0-4", "1,4294967295", "3-20" } },
+	{ opt_id_list, AT(tids), { "0-9", "1", "5-4294967294" } },
+	{ opt_id_list, AT(cpus), { "0-1000", "1", "3-4294967295" } },
+	{ query_parse_glob, AT(comms), { "*", "[", "*a*" } },
+	{ query_parse_glob, AT(processes), { "?*", "**********b", "\\" } },
+	{ query_parse_glob, AT(cgroups), { "/*", "*docker*", "" } },
+	{ stack_filter_include, AT(names), { ".", "^$|main", "(a*)*b|read" } },
+	{ stack_filter_exclude, AT(names), { "main", ".", "\\xff" } },
+	{ query_parse_states, AT(states), { "R,D", "SLEEP", "R" } },
+	{ query_parse_weight, AT(weight), { "cpu", "wall", "cpu" } },
+	{ query_parse_time, AT(from), { "-10s", "0.5s", "1970-01-01 00:00:00" } },
+	{ query_parse_time, AT(to), { "10h", "-1s", "23:59" } },
+#undef AT
+};
+
+static void strange_query(struct query *q, unsigned choice)
+{
+	static const char *const events[] = { NULL, NULL, "cpu-clock", "snapshot" };
+	static const struct opt option = { .name = "x", .arg = "X" };
+	const struct strange_filter *f = &strange_filters[choice / 2 % (sizeof(strange_filters) / sizeof(strange_filters[0]))];
+
+	*q = (struct query){ .event = events[choice >> 3 & 3], .native_loops = choice & 1, .native_only = (choice >> 6 & 3) == 3,
+			     .goes_on = choice >> 9 & 1, .no_limits = choice >> 10 & 1 };
+	if (choice >> 8 & 1)
+		f->parse(&option, f->values[choice % 3], (char *)q + f->at);
+	if (q->weight)
+		q->event = NULL;
+}
+
+/* Every level that a tree may have, up to as many as are allowed. */
+static struct fold_by strange_by(unsigned choice)
+{
+	struct fold_by by = { .nr = (uint8_t)(choice >> 4 & 1 ? 1 + choice % FOLD_BY_MAX : 0) };
+
+	for (unsigned i = 0; i < by.nr; i++)
+		by.v[i] = (uint8_t)(1 + (choice / 16 + i) % (FOLD_BY_KINDS - 1));
+	return by;
+}
+
+/* Upside down, or around a function; that there is none of its name is an answer, too. */
+static void strange_turn(const struct render_opts *opts, unsigned choice, struct profile **p)
+{
+	static const char *const names[] = { "main", "a", ".*", "(", "\xff" };
+	struct view turn = opts->view.turn;
+	const char *name = names[choice % 5];
+	int err;
+
+	turn.keeps_levels = choice & 1;
+	turn.by_line = opts->style.by_line;
+	if ((choice >> 11 & 3) == 1)
+		turn.callers = name;
+	if ((choice >> 11 & 3) == 2)
+		turn.callees = name;
+	err = view_apply(&turn, &(struct report_limits){ 0 }, p);
+	strange_need(!err || err == -ENODATA || err == -EINVAL, "failed", "view_apply");
 }
 
 static void strange_render_all(int fd, unsigned choice)
 {
-	static const char *const events[] = { NULL, NULL, "cpu-clock", "snapshot" };
-	struct query q = { .event = events[choice >> 3 & 3], .native_loops = choice & 1 };
+	struct query q;
 	struct render_opts opts;
 	struct fold_options fold = { 0 };
-	struct report *rep = strange_report(fd, &q);
+	struct report *rep;
 	struct profile *p = NULL;
 
-	if (!rep)
+	strange_query(&q, choice);
+	rep = strange_report(fd, &q);
+	if (!rep) {
+		query_release(&q);
 		return;
+	}
 	strange_options(&opts, choice);
 	fold.style = opts.style;
-	fold.by = (struct fold_by){ .v = { 1 + choice % (FOLD_BY_KINDS - 1), 1 + choice / 16 % (FOLD_BY_KINDS - 1) },
-				    .nr = (uint8_t)(choice >> 4 & 1) * 2 };
+	fold.by = strange_by(choice);
 	fold_limit(&fold, rep);
 	strange_need(!fold_report(rep, &fold, &p), "failed", "fold_report");
-	strange_need(!view_apply(&opts.view.turn, &(struct report_limits){ 0 }, &p), "failed", "view_apply");
+	strange_turn(&opts, choice, &p);
 	for (size_t i = 0; renderers[i]; i++)
 		if (strange_wants(renderers[i], choice))
 			strange_render(renderers[i], rep, p, &opts);
 	profile_free(p);
 	report_close(rep);
+	query_release(&q);
 }
 
 /* The trace beside itself, or beside the part of it that passes a query. */
@@ -179,6 +265,16 @@ static void strange_diff(int fd, unsigned choice)
 	report_close(after);
 }
 
+/* Some traces end where a disk was full or a machine died. */
+static void strange_cut(int fd, unsigned choice)
+{
+	struct stat st;
+
+	if ((choice >> 13 & 7) == 5 && !fstat(fd, &st) && st.st_size > 1)
+		if (ftruncate(fd, st.st_size - 1 - (off_t)(choice * 2654435761u >> 8) % (st.st_size - 1)))
+			abort();
+}
+
 static void strange_listen(void)
 {
 	if (strange_stderr.said < 0) {
@@ -187,6 +283,8 @@ static void strange_listen(void)
 	}
 	dup2(strange_stderr.said, STDERR_FILENO);
 }
+
+#include "tests/fuzz/strange_users.h"
 
 static void strange_check_said(void)
 {
@@ -202,8 +300,14 @@ static void strange_check_said(void)
 
 static void strange_walk(int fd, unsigned choice)
 {
+	size_t users = sizeof(strange_users) / sizeof(strange_users[0]);
+
 	strange_listen();
+	strange_cut(fd, choice);
 	strange_render_all(fd, choice);
-	strange_diff(fd, choice);
+	if (choice & 1)
+		strange_diff(fd, choice);
+	strange_users[choice % users](fd, choice);
+	strange_users[(choice / 2 + 1) % users](fd, choice / 2);
 	strange_check_said();
 }
