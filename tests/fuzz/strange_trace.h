@@ -42,6 +42,9 @@ struct strange {
 	struct rec_line lines[STRANGE_LINES];
 	struct rec_segment segments[3];
 	unsigned records;
+	struct byte_reader begin;	/* what the segment is made from */
+	unsigned part, parts_left;
+	uint64_t regs[21];		/* as many as a RAWSTACK has on x86_64 */
 	bool has_long;			/* a text that is as long as one may be */
 	int err;
 };
@@ -276,6 +279,18 @@ static void strange_field(struct strange *t, struct record *rec, const struct fi
 	}
 }
 
+/* Registers as libdw takes them, with a stack pointer in the memory, in half of the records. */
+static void strange_registers(struct strange *t, struct rec_rawstack *r)
+{
+	if (br_u8(&t->in) & 1)
+		return;
+	for (unsigned i = 0; i < STRANGE_NR(t->regs); i++)
+		t->regs[i] = strange_number(t, 64);
+	t->regs[19] = r->start + strange_below(t, 64);
+	r->regs = t->regs;
+	r->regs_len = sizeof(t->regs);
+}
+
 /* The next id, or one behind a gap. Large gaps cost a reader memory, so they are rare. */
 static uint32_t strange_next_id(struct strange *t, enum record_tag tag)
 {
@@ -305,6 +320,10 @@ static void strange_record(struct strange *t, enum record_tag tag)
 		return;
 	for (const struct field *f = record_layout(tag)->fields; f->at; f++)
 		strange_field(t, &rec, f);
+	if (tag == REC_EVENT && br_u8(&t->in) & 1)
+		rec.event.kind = (uint8_t)strange_below(t, EVENT_KINDS);
+	if (tag == REC_RAWSTACK)
+		strange_registers(t, &rec.rawstack);
 	if (tag == REC_TASKEV && rec.taskev.event <= TASK_COMM)
 		rec.taskev.arg = strange_id(t, rec.taskev.event == TASK_FORK ? REC_PROCESS : REC_STRING);
 	if (id)
@@ -383,6 +402,9 @@ static void strange_rows(struct strange *t)
 		}
 		strange_put(t, &rec);
 	}
+	if (br_u8(&t->in) & 1)
+		strange_put(t, &(struct record){ .tag = REC_SCAN, .scan = { .scan = scan, .time_ns = t->now, .rows = 3,
+									    .tasks_seen = 3, .interval_ns = 1000000000 } });
 }
 
 static void strange_repeat(struct strange *t)
@@ -425,7 +447,7 @@ static void strange_flush(struct strange *t)
 		t->err = trace_writer_flush(t->w);
 }
 
-static void strange_again(struct strange *t)
+static void strange_begin(struct strange *t)
 {
 	strange_flush(t);
 	if (!t->err)
@@ -433,7 +455,27 @@ static void strange_again(struct strange *t)
 	memset(t->ids, 0, sizeof(t->ids));
 	memset(t->has_row, 0, t->threads_with_rows);
 	t->threads_with_rows = 0;
+}
+
+static void strange_again(struct strange *t)
+{
+	strange_begin(t);
+	t->begin = t->in;
 	strange_record(t, REC_META);
+}
+
+/* The next part of the recording: the same definitions from the beginning, then what follows. */
+static void strange_part(struct strange *t)
+{
+	char number[16];
+	int len = snprintf(number, sizeof(number), "%u", ++t->part);
+
+	if (!t->parts_left)
+		return;
+	t->parts_left--;
+	strange_begin(t);
+	t->in = t->begin;
+	strange_put(t, &(struct record){ .tag = REC_META, .meta = { "recording.part", number, (size_t)len } });
 }
 
 /* Chunks are missing from here on. */
@@ -467,7 +509,7 @@ static const struct strange_op {
 	{ REC_FUNC, NULL }, { REC_SYMBOL, NULL }, { REC_THREAD, NULL },
 	{ 0, strange_one_sample }, { 0, strange_one_sample }, { 0, strange_many_samples }, { 0, strange_rows }, { 0, strange_rows },
 	{ 0, strange_repeat }, { 0, strange_chain }, { 0, strange_flush }, { 0, strange_again }, { 0, strange_lose },
-	{ 0, strange_places },
+	{ 0, strange_places }, { 0, strange_part }, { 0, strange_part },
 };
 
 static void strange_op(struct strange *t)
@@ -493,6 +535,7 @@ static void strange_beginning(struct strange *t)
 
 	if (br_u8(&t->in) & 1)
 		return;
+	strange_put(t, &(struct record){ .tag = REC_META, .meta = { "arch", "x86_64", 6 } });
 	for (size_t i = 0; i < STRANGE_NR(tags); i++)
 		strange_record(t, tags[i]);
 }
@@ -509,6 +552,9 @@ static inline int strange_trace(const uint8_t *bytes, size_t len)
 		abort();
 	t->in = br_make(bytes, len);
 	t->now = 1000000000000;
+	t->begin = t->in;
+	t->part = 1;
+	t->parts_left = 2;
 	strange_beginning(t);
 	while (br_left(&t->in) && t->records < 20000)
 		strange_op(t);

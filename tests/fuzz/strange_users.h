@@ -72,6 +72,9 @@ static void strange_use_tui(int fd, unsigned choice)
 		abort();
 	for (int i = 0; i < 3 && tui_state_update(&t) >= 0; i++)
 		;
+	/* Nothing else may change it; here it is only asked to do what it does by itself. */
+	if (choice & 2 && tui_live(&t))
+		strange_need(!live_profile_compact((struct live_profile *)(uintptr_t)tui_live(&t)), "failed", "compaction");
 	tui_remake(&t);
 	for (unsigned view = 0; view < VIEWS; view++) {
 		t.view = view;

@@ -26,6 +26,7 @@
 #include "formats/render/tree_choice.h"
 #include "src/profile/diff.h"
 #include "src/profile/fold.h"
+#include "src/profile/no_match.h"
 #include "src/profile/profile.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
@@ -214,6 +215,20 @@ static void strange_turn(const struct render_opts *opts, unsigned choice, struct
 	strange_need(!err || err == -ENODATA || err == -EINVAL, "failed", "view_apply");
 }
 
+/* The trees that people, programs and lines get, as a command chooses them. */
+static void strange_trees(struct report *rep, const struct render_opts *opts, unsigned choice)
+{
+	const struct profile *p;
+	struct trees trees = { .nr = 0 };
+	size_t nr = 0;
+
+	while (renderers[nr])
+		nr++;
+	for (size_t i = 0; i < 2; i++)
+		trees_get(&trees, rep, renderers[(choice / 8 + i * 2) % nr], opts, &p);
+	trees_release(&trees);
+}
+
 static void strange_render_all(int fd, unsigned choice)
 {
 	struct query q;
@@ -229,6 +244,9 @@ static void strange_render_all(int fd, unsigned choice)
 		return;
 	}
 	strange_options(&opts, choice);
+	report_check_matches(rep, &(struct match_wish){ choice & 1, choice >> 1 & 1, choice % 3 });
+	if ((choice & 6) == 2)
+		strange_trees(rep, &opts, choice);
 	fold.style = opts.style;
 	fold.by = strange_by(choice);
 	fold_limit(&fold, rep);
@@ -305,7 +323,7 @@ static void strange_walk(int fd, unsigned choice)
 	strange_listen();
 	strange_cut(fd, choice);
 	strange_render_all(fd, choice);
-	if (choice & 1)
+	if (choice & 1 || !(choice & 15))
 		strange_diff(fd, choice);
 	strange_users[choice % users](fd, choice);
 	strange_users[(choice / 2 + 1) % users](fd, choice / 2);
