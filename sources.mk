@@ -24,6 +24,7 @@ REPORT_SRCS := \
 	src/base/own_file.c \
 	src/base/terminal.c \
 	src/base/process_limits.c \
+	src/base/short_slice.c \
 	src/base/stack_room.c \
 	src/base/stop_signals.c \
 	src/base/sudo_user.c \

@@ -18,6 +18,7 @@
 #include "src/base/fd_message.h"
 #include "src/base/helper_deaths.h"
 #include "src/base/helper_process.h"
+#include "src/base/short_slice.h"
 #include "src/base/task_state.h"
 
 #define NAME "probee-forker"
@@ -82,6 +83,7 @@ static void forker_main(void (*begin)(void), pid_t parent)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
+	short_slice_begin(0, true);
 	if (begin)
 		begin();
 	while (take_order(&o, fds)) {

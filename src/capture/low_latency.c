@@ -2,36 +2,13 @@
 #include "src/capture/low_latency.h"
 
 #include <sched.h>
-#include <stdint.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "src/base/clock.h"
-
-#define SLICE_NS (100 * 1000)		/* the shortest that the kernel takes */
-#define FLAG_RESET_ON_FORK 1
-
-/* struct sched_attr of the kernel's uapi, first version; the C library does not declare it. */
-struct attr {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime_ns, deadline_ns, period_ns;
-};
+#include "src/base/short_slice.h"
 
 void low_latency_begin(pid_t pid)
 {
 	struct sched_param lowest = { .sched_priority = 1 };
-	struct attr a = { .size = sizeof(a) };
 
-	if (!sched_setscheduler(pid, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest))
-		return;
-	if (syscall(SYS_sched_getattr, pid, &a, sizeof(a), 0))
-		return;
-	a.size = sizeof(a);
-	a.flags = FLAG_RESET_ON_FORK;
-	a.runtime_ns = SLICE_NS;
-	if (syscall(SYS_sched_setattr, pid, &a, 0))
-		return;		/* only latency is at stake */
+	if (sched_setscheduler(pid, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest))
+		short_slice_begin(pid, false);
 }

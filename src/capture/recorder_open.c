@@ -298,7 +298,7 @@ static int open_tracker(struct recorder *r)
 	struct process_tracker_deps tracker = {
 		.processes = &r->processes, .binaries = &r->binaries,
 		.wanted = recorder_has_filter(&r->opts) ? is_wanted : NULL, .ctx = r,
-		.begin_thread = recorder_give_up_rights,
+		.begin_thread = recorder_begin_thread,
 		.hurry = recorder_wants_to_end,
 		/* between two scans no event is urgent */
 		.patient = r->opts.programs == CAPTURE_SNAPSHOT,
@@ -307,7 +307,7 @@ static int open_tracker(struct recorder *r)
 	int err = open_store(r);
 
 	if (!err && r->opts.cmdlines)
-		err = cmdlines_new(recorder_give_up_rights, &r->cmdlines);
+		err = cmdlines_new(recorder_begin_thread, &r->cmdlines);
 	tracker.store = r->store;
 	tracker.cmdlines = r->cmdlines;
 	return err ? err : process_tracker_new(&tracker, &r->tracker);
@@ -477,7 +477,7 @@ static int open_session(struct recorder *r)
 		.parsers = r->parsers,
 		.jvms = r->jvms,
 		.runtimes = r->runtimes,
-		.begin_thread = recorder_give_up_rights,
+		.begin_thread = recorder_begin_thread,
 		.on_binary = recorder_on_binary,
 		.meet = recorder_meet,
 		.forker = r->forker,

@@ -132,7 +132,7 @@ int recorder_workers_open(struct recorder *r);
 /* Gives this thread a lower nice value if that is allowed. Returns the one that it had. */
 int recorder_be_urgent(int nice);
 void recorder_be_as_before(int before);
-void recorder_give_up_rights(void);	/* what threads that stay do first */
+void recorder_begin_thread(void);	/* what threads that stay do first */
 /* Bytes that the control groups leave. */
 uint64_t recorder_memory_room(void);
 bool recorder_has_little_memory(void);

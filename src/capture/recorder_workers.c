@@ -8,6 +8,7 @@
 #include "src/base/fail.h"
 #include "src/base/helper_deaths.h"
 #include "src/base/memory_limit.h"
+#include "src/base/short_slice.h"
 #include "src/base/worker.h"
 #include "src/capture/processes/jvm_maps.h"
 #include "src/capture/recorder_parts.h"
@@ -60,13 +61,14 @@ void recorder_be_as_before(int before)
 }
 
 /*
- * Threads inherit the nice value of the thread that starts them. Stacks wait for tables, on a
- * machine whose CPUs may all be busy, so these workers get a lower one if that is allowed. Names
- * can wait.
+ * Threads inherit the nice value of the thread that starts them. Stacks wait for tables, and the
+ * end of a recording for names, on a machine whose CPUs may all be busy, so workers get a lower one
+ * if that is allowed. They compute little, because helpers do that, but they ask often, and without
+ * it each question waits for a CPU.
  */
-static struct worker_pool *new_pool(unsigned nr, int nice, void (*begin)(void))
+static struct worker_pool *new_pool(unsigned nr, void (*begin)(void))
 {
-	int before = recorder_be_urgent(nice);
+	int before = recorder_be_urgent(RECORDER_NICE);
 	struct worker_pool *pool = worker_pool_new_with(nr, begin);
 
 	recorder_be_as_before(before);
@@ -120,8 +122,9 @@ int recorder_helpers_open(struct recorder *r)
 }
 
 /* What threads that stay do first. */
-void recorder_give_up_rights(void)
+void recorder_begin_thread(void)
 {
+	short_slice_begin(0, false);
 	recording_rights_keep(ROLE_MAIN);
 }
 
@@ -132,10 +135,10 @@ int recorder_workers_open(struct recorder *r)
 
 	if (!names.max_depth || names.max_depth > SYMBOL_MAX_DEPTH)
 		names.max_depth = SYMBOL_MAX_DEPTH;
-	r->pool = new_pool(nr_threads(), RECORDER_NICE, recorder_give_up_rights);
+	r->pool = new_pool(nr_threads(), recorder_begin_thread);
 	/* One of its threads may be kept busy by source lines. */
-	r->name_pool = new_pool(nr_threads() + 1, 0, recorder_give_up_rights);
-	r->code_pool = new_pool(1, RECORDER_NICE, recorder_give_up_rights);
+	r->name_pool = new_pool(nr_threads() + 1, recorder_begin_thread);
+	r->code_pool = new_pool(1, recorder_begin_thread);
 	if (r->pool && r->name_pool && r->code_pool)
 		r->symbolizer = symbolizer_new(r->name_pool, &names);
 	if (!r->symbolizer)

@@ -13,6 +13,7 @@
 #include "src/base/clock.h"
 #include "src/base/helper_deaths.h"
 #include "src/base/helper_process.h"
+#include "src/base/short_slice.h"
 
 #define MAX_LEFT 64			/* killed processes that have not ended, see helper.h */
 #define FULL_NS (100 * NSEC_PER_MSEC)	/* one that can end does so within this time */
@@ -205,6 +206,7 @@ void keeper_main(const struct helper_keeper_options *opts)
 	prctl(PR_SET_PDEATHSIG, 0);	/* the thread that has forked us may end */
 	prctl(PR_SET_NAME, KEEPER_NAME);
 	setpriority(PRIO_PROCESS, 0, opts->nice);
+	short_slice_begin(0, true);
 	if (opts->begin)
 		opts->begin();
 	/*
