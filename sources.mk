@@ -411,6 +411,7 @@ CAPTURE_SRCS := \
 	src/capture/stacks/stack_ids.c \
 	src/capture/stacks/stack_mirrors.c \
 	src/capture/stacks/wire_decode.c \
+	src/capture/session/code_owners.c \
 	src/capture/session/definitions.c \
 	src/capture/session/interrupted.c src/capture/session/kernel_trim.c \
 	src/capture/session/last_samples.c \

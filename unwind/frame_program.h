@@ -187,6 +187,7 @@ enum runtime_failure {
 	RUNTIME_FAILED_PROGRAM,	/* an operation that does not exist */
 	RUNTIME_FAILED_STATE,	/* the thread's state was not found */
 	RUNTIME_FAILED_STACK,	/* the next frame was not further out on the stack */
+	RUNTIME_FAILED_MANY,	/* in user space alone: its user has too many code objects */
 	RUNTIME_FAILURES
 };
 

@@ -154,7 +154,7 @@ static struct stack_frame ask(uint32_t id, uint32_t kind, int code, uint32_t coo
 				    (uint64_t)cookie << 32 | instruction };
 	struct stack_frame f;
 
-	assert_true(runtime_names_frame(w.n, w.p, words, &f));
+	assert_int_equal(runtime_names_frame(w.n, w.p, words, &f), 0);
 	assert_int_equal(runtime_names_request(w.n, w.p, id, words), 0);
 	return f;
 }
@@ -259,7 +259,7 @@ static void meet_again(int code, uint32_t cookie)
 	struct stack_frame f;
 
 	usleep(2000);
-	assert_true(runtime_names_frame(w.n, w.p, words, &f));
+	assert_int_equal(runtime_names_frame(w.n, w.p, words, &f), 0);
 }
 
 /* The same code was made anew meanwhile, as PHP does for each request. */
@@ -334,7 +334,7 @@ static void a_slot_without_a_runtime_has_no_frames(void **state)
 
 	(void)state;
 	put_code(1, "f", 5);
-	assert_false(runtime_names_frame(w.n, w.p, words, &f));
+	assert_int_equal(runtime_names_frame(w.n, w.p, words, &f), RUNTIME_FAILED_PROGRAM);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

@@ -11,6 +11,7 @@
 #include "src/base/hash_index.h"
 #include "src/base/patience.h"
 #include "src/base/worker.h"
+#include "src/capture/session/code_owners.h"
 #include "src/capture/session/runtime_shift.h"
 #include "src/capture/stacks/memory_reader.h"
 #include "src/capture/tables/process_runtimes.h"
@@ -32,6 +33,8 @@
 /* Frames of one that stays gone are told so: rows that are shown meanwhile wait for them. */
 #define GONE_AFTER_NS NSEC_PER_SEC
 #define LOOK_NS (NSEC_PER_SEC / 2)
+/* The end of a recording waits so long for objects of a user who has very many. */
+#define MANY_NS NSEC_PER_SEC
 
 /* A frame that waits for its name. */
 struct waiting {
@@ -46,6 +49,7 @@ struct code {
 	const struct runtime_image *image;
 	uint64_t bias, serial, addr;
 	uint32_t cookie, tgid, slot;
+	struct code_owner *owner;
 	enum runtime_frame_kind kind;
 	bool looks_for_way;		/* the first one of its runtime */
 	bool has_way;
@@ -73,6 +77,7 @@ struct runtime_names {
 	struct code **codes;
 	size_t nr_codes, cap_codes;
 	struct hash_index index;
+	struct code_owners owners;
 	struct code *ready;
 	struct image_binary *binaries;
 	size_t nr_binaries, cap_binaries;
@@ -90,6 +95,7 @@ int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_name
 	if (!n)
 		return -ENOMEM;
 	n->deps = *deps;
+	code_owners_init(&n->owners, RUNTIME_NAMES_MAX);
 	n->memory = memory_reader_new(deps->forker);
 	n->scripts = v8_scripts_new();
 	if (!n->memory || !n->scripts) {
@@ -114,6 +120,7 @@ void runtime_names_free(struct runtime_names *n)
 	}
 	free(n->codes);
 	ix_release(&n->index);
+	code_owners_release(&n->owners);
 	free(n->binaries);
 	free(n);
 }
@@ -178,6 +185,7 @@ static void code_done(struct worker_job *job, bool cancelled)
 	struct runtime_names *n = c->names;
 
 	n->nr_pending--;
+	code_owner_was_read(c->owner);
 	c->is_pending = false;
 	if (cancelled)
 		c->err = -ECANCELED;
@@ -208,7 +216,29 @@ static uint64_t hash_of(const struct code_key *k)
 	return hash_u64(hash_u64(k->serial, k->addr), (uint64_t)k->slot << 32 | k->cookie);
 }
 
-/* Its number, or IX_NONE: there are too many, or out of memory. */
+/* A new one's place; NULL: its user has too many, or out of memory. */
+static struct code *new_code(struct runtime_names *n, const struct process *p)
+{
+	struct code_owner *owner = code_owner_of(&n->owners, p);
+	struct code *c = NULL, **place;
+
+	if (n->nr_codes >= RUNTIME_NAMES_MAX || !code_owner_may_add(&n->owners, owner)) {
+		n->stats.refused++;
+		return NULL;
+	}
+	c = calloc(1, sizeof(*c));
+	place = c ? array_push(&n->codes, &n->nr_codes, &n->cap_codes) : NULL;
+	if (!place) {
+		free(c);
+		return NULL;
+	}
+	*place = c;
+	c->owner = owner;
+	owner->nr++;
+	return c;
+}
+
+/* Its number, or IX_NONE: there is no runtime, there are too many, or out of memory. */
 static uint32_t code_of(struct runtime_names *n, const struct process *p, const uint64_t words[2])
 {
 	struct code_key k = { n, p->serial, words[0] & UNWIND_ADDRESS_MASK,
@@ -217,25 +247,18 @@ static uint32_t code_of(struct runtime_names *n, const struct process *p, const 
 	uint64_t hash = hash_of(&k);
 	uint32_t id = ix_find(&n->index, hash, is_same, &k);
 	const struct runtime_image *image;
-	struct code *c, **place;
+	struct code *c;
 	uint64_t bias;
 
 	if (id != IX_NONE)
 		return id;
 	image = n->deps.runtimes ? process_runtimes_of(n->deps.runtimes, p, k.slot, &bias) : NULL;
-	if (!image || n->nr_codes >= RUNTIME_NAMES_MAX) {
-		n->stats.refused += image != NULL;
+	c = image ? new_code(n, p) : NULL;
+	if (!c)
 		return IX_NONE;
-	}
-	c = calloc(1, sizeof(*c));
-	place = c ? array_push(&n->codes, &n->nr_codes, &n->cap_codes) : NULL;
-	if (!place) {
-		free(c);
-		return IX_NONE;
-	}
-	*place = c;
 	id = (uint32_t)(n->nr_codes - 1);
 	*c = (struct code){ .job = { .run = code_run, .done = code_done }, .names = n,
+			    .owner = c->owner,
 			    .image = image, .bias = bias, .serial = k.serial, .addr = k.addr,
 			    .cookie = k.cookie, .tgid = p->tgid, .slot = k.slot,
 			    .kind = words[0] >> UNWIND_RUNTIME_KIND_SHIFT & UNWIND_RUNTIME_KINDS,
@@ -297,6 +320,7 @@ static int ask(struct runtime_names *n, struct code *c)
 	c->is_pending = true;
 	c->tries++;
 	c->tried_ns = now_ns();
+	c->job.priority = code_owner_waits(c->owner);
 	worker_submit(n->pool, &c->job);
 	return 0;
 }
@@ -311,19 +335,20 @@ static void ask_again(struct runtime_names *n, struct code *c)
 	ask(n, c);
 }
 
-bool runtime_names_frame(struct runtime_names *n, const struct process *p, const uint64_t words[2],
-			 struct stack_frame *f)
+enum runtime_failure runtime_names_frame(struct runtime_names *n, const struct process *p,
+					 const uint64_t words[2], struct stack_frame *f)
 {
+	uint64_t refused = n->stats.refused;
 	uint32_t id = code_of(n, p, words);
 
 	if (id == IX_NONE)
-		return false;
+		return n->stats.refused == refused ? RUNTIME_FAILED_PROGRAM : RUNTIME_FAILED_MANY;
 	ask_again(n, n->codes[id]);
 	*f = (struct stack_frame){ .kind = FRAME_JIT,
 				   .flags = FRAME_RUNTIME | flags_of_kind(kind_of(words)),
 				   .binary = binary_of(n, n->codes[id]->image),
 				   .addr = place_of(id) | (uint32_t)words[1] };
-	return f->binary;
+	return f->binary ? RUNTIME_FAILED_NONE : RUNTIME_FAILED_PROGRAM;
 }
 
 bool runtime_names_has_trampolines(struct runtime_names *n, const struct process *p,
@@ -458,12 +483,19 @@ static int give_ready(struct runtime_names *n, symbol_fn fn, void *ctx)
 	return err;
 }
 
+static bool is_worth_waiting(const struct runtime_names *n, uint64_t since_ns)
+{
+	return n->nr_pending &&
+	       (now_ns() < since_ns + MANY_NS || code_owners_have_few_waiting(&n->owners));
+}
+
 /* Gives what comes until nothing is pending, or the patience is over. */
 static int give_and_wait(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait)
 {
 	int err = give_ready(n, fn, ctx);
+	uint64_t begin = now_ns();
 
-	while (!err && n->nr_pending && wait && patience_lasts(wait)) {
+	while (!err && wait && is_worth_waiting(n, begin) && patience_lasts(wait)) {
 		struct pollfd fd = { .fd = worker_fd(n->pool), .events = POLLIN };
 
 		poll(&fd, 1, WAIT_MS);

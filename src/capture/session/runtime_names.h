@@ -22,8 +22,8 @@
  *	runtime_names_settle(n, fn, ctx, wait)		the same for all, and forgets the others
  *	runtime_names_free(n)
  *
- * Limits: RUNTIME_NAMES_MAX code objects; those beyond have no names. A process whose memory does
- * not answer has no names, either.
+ * Limits: RUNTIME_NAMES_MAX code objects, of which each user may have a part (code_owners.h); a
+ * mark stands for the frames of those beyond. A process whose memory does not answer has no names.
  */
 #pragma once
 
@@ -32,6 +32,7 @@
 #include <stdint.h>
 
 #include "src/symbolize/symbolizer.h"
+#include "unwind/frame_program.h"
 
 struct child_forker;
 struct binaries;
@@ -65,9 +66,9 @@ struct runtime_names_stats {
 int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_names **np);
 void runtime_names_free(struct runtime_names *n);	/* NULL is fine */
 
-/* words: both of the frame. false: the process has no runtime, or out of memory. */
-bool runtime_names_frame(struct runtime_names *n, const struct process *p, const uint64_t words[2],
-			 struct stack_frame *f);
+/* words: both of the frame. Not 0: why there is no frame; the process may have no runtime. */
+enum runtime_failure runtime_names_frame(struct runtime_names *n, const struct process *p,
+					 const uint64_t words[2], struct stack_frame *f);
 /* Whether generated code that has called this frame's loop is a trampoline of the same function. */
 bool runtime_names_has_trampolines(struct runtime_names *n, const struct process *p,
 				   const uint64_t words[2]);

@@ -345,6 +345,7 @@ static uint32_t mark_frame(struct stack_definer *d, uint64_t why)
 		[RUNTIME_FAILED_TURNS] = "[frames without end]",
 		[RUNTIME_FAILED_PROGRAM] = "[frames of an unknown kind]",
 		[RUNTIME_FAILED_STATE] = "[frames of an unknown thread]",
+		[RUNTIME_FAILED_MANY] = "[frames of too many code objects]",
 	};
 	const char *name = why < RUNTIME_FAILURES && names[why] ? names[why] : names[1];
 	struct stack_frame f = { .addr = FRAME_MISSING | why, .kind = FRAME_SYNTHETIC };
@@ -361,13 +362,16 @@ static uint32_t runtime_frame(struct stack_definer *d, const struct process *p,
 			      const uint64_t words[2])
 {
 	uint32_t kind = words[0] >> UNWIND_RUNTIME_KIND_SHIFT & UNWIND_RUNTIME_KINDS, id;
+	enum runtime_failure why = RUNTIME_FAILED_PROGRAM;
 	struct stack_frame f;
 	bool is_new;
 
-	if (kind == RUNTIME_FRAME_MARK || !p || !d->deps.runtimes ||
-	    !runtime_names_frame(d->deps.runtimes, p, words, &f))
-		return mark_frame(d, kind == RUNTIME_FRAME_MARK ? words[1]
-							       : RUNTIME_FAILED_PROGRAM);
+	if (kind == RUNTIME_FRAME_MARK)
+		return mark_frame(d, words[1]);
+	if (p && d->deps.runtimes)
+		why = runtime_names_frame(d->deps.runtimes, p, words, &f);
+	if (why)
+		return mark_frame(d, why);
 	id = define_frame(d, &f, definitions_binary(d->deps.defs, f.binary), &is_new);
 	if (id && is_new && d->deps.no_names)
 		d->unresolved++;
