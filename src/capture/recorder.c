@@ -10,8 +10,9 @@
  * - After a scan recorder_settle() waits for the scan's deferred stacks, for 1 s. It waits for 10 s
  *   if the caller is patient: after the first and the last scan, if scans are all that is recorded.
  *   At the end of a recording all waits together, for tables and for names, take 10 s. The long
- *   wait ends after 1 s if there is no room for all the tables. Every wait ends when the user is in
- *   a hurry (Ctrl-C). With --debuginfod names may take a minute more.
+ *   wait ends after 1 s if there is no room for all the tables, or if all that are missing are of
+ *   users who have very many. Every wait ends when the user is in a hurry (Ctrl-C). With
+ *   --debuginfod names may take a minute more.
  */
 #include "src/capture/recorder.h"
 
@@ -238,6 +239,13 @@ static bool has_no_room(const struct recorder *r, uint64_t begin_ns, uint64_t th
 	return now_ns() > begin_ns + SETTLE_NS && thrown_out(r) != thrown;
 }
 
+/* Nor does it if one user has so many files that their tables take for ever. */
+static bool is_flooded(const struct recorder *r, uint64_t begin_ns)
+{
+	return now_ns() > begin_ns + SETTLE_NS && binary_store_pending(r->store) &&
+	       !binary_store_has_few(r->store);
+}
+
 static int settle(struct recorder *r, uint32_t scan, struct patience *patience, revisit_fn again,
 		  void *ctx)
 {
@@ -249,7 +257,7 @@ static int settle(struct recorder *r, uint32_t scan, struct patience *patience, 
 		return err;
 	err = deferred_stacks_again(r->deferred, scan, again, ctx);
 	while (!err && deferred_stacks_waiting(r->deferred, scan) && patience_lasts(patience) &&
-	       !has_no_room(r, begin, thrown)) {
+	       !has_no_room(r, begin, thrown) && !is_flooded(r, begin)) {
 		poll(&pfd, 1, 10);
 		err = recorder_update(r);
 		if (!err)

@@ -42,6 +42,27 @@ static uint32_t begin(struct table_turns *q, unsigned *begun)
 	return turn.binary;
 }
 
+static void test_few(void **state)
+{
+	unsigned begun;
+
+	assert_false(table_turns_have_few(*state));
+	for (uint32_t i = 1; i <= 600; i++)
+		add(*state, i, 0, ANN);
+	assert_false(table_turns_have_few(*state));
+	add(*state, 1000, -1, BOB);
+	assert_true(table_turns_have_few(*state));
+	assert_int_equal(begin(*state, &begun), 1000);
+	assert_true(table_turns_have_few(*state));
+	table_turns_over(*state, begun, 3 * NSEC_PER_SEC, now_ns());
+	assert_false(table_turns_have_few(*state));
+	/* His tables have cost much. */
+	add(*state, 1001, -1, BOB);
+	assert_false(table_turns_have_few(*state));
+	add(*state, 1002, 0, ROOT);
+	assert_true(table_turns_have_few(*state));
+}
+
 static void test_in_order(void **state)
 {
 	unsigned begun;
@@ -131,7 +152,7 @@ static void test_dropped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_in_order), T(test_many_of_one_owner), T(test_costly_ones),
+		T(test_few), T(test_in_order), T(test_many_of_one_owner), T(test_costly_ones),
 		T(test_very_many_owners), T(test_dropped),
 	};
 

@@ -574,6 +574,11 @@ unsigned binary_store_pending(const struct binary_store *st)
 	return table_store_pending(st->tables);
 }
 
+bool binary_store_has_few(const struct binary_store *st)
+{
+	return table_store_has_few(st->tables);
+}
+
 bool binary_store_lacks_interpreter(const struct binary_store *st)
 {
 	return table_store_lacks_interpreter(st->tables);

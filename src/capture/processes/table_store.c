@@ -579,6 +579,11 @@ unsigned table_store_pending(const struct table_store *ts)
 	return ts->pending;
 }
 
+bool table_store_has_few(const struct table_store *ts)
+{
+	return table_turns_have_few(ts->turns);
+}
+
 bool table_store_lacks_interpreter(const struct table_store *ts)
 {
 	for (size_t i = 0; ts->pending && i < ts->cap_entries; i++)

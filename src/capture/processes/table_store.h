@@ -97,6 +97,7 @@ void table_store_drop(struct table_store *ts, uint32_t binary);
 
 /* Number of tables that are queued or being built. */
 unsigned table_store_pending(const struct table_store *ts);
+bool table_store_has_few(const struct table_store *ts);	/* table_turns_have_few() */
 /* Whether one of these is that of an interpreter, as far as a file's name tells. */
 bool table_store_lacks_interpreter(const struct table_store *ts);
 void table_store_stats(const struct table_store *ts, struct table_store_stats *out);

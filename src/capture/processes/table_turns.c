@@ -12,6 +12,7 @@
 #define OWNERS 64			/* that are told apart; further ones count as one */
 #define AT_ONCE 8
 #define AT_ONCE_OF_ROOT 64
+#define MANY 512			/* of one owner that wait */
 /* An owner's tables have cost much: more than this, and a tenth of the time that has passed. */
 #define MUCH_NS (2 * NSEC_PER_SEC)
 #define SHARE 10
@@ -68,6 +69,60 @@ static unsigned limit_of(const struct owner *o)
 	if (!o->owner)
 		return AT_ONCE_OF_ROOT;
 	return o->cost_ns > MUCH_NS ? 1 : AT_ONCE;
+}
+
+struct nr_of_owner {
+	uint32_t owner;
+	size_t nr;
+};
+
+/* How many tables of each owner wait; further owners count as one. Returns the number of owners. */
+static unsigned count_waiting(const struct table_turns *q, struct nr_of_owner v[OWNERS])
+{
+	unsigned nr = 0, k;
+
+	for (size_t i = 0; i < q->nr; i++) {
+		for (k = 0; k < nr && v[k].owner != q->v[i].owner; k++)
+			;
+		if (k == OWNERS)
+			k--;
+		else if (k == nr)
+			v[nr++] = (struct nr_of_owner){ .owner = q->v[i].owner };
+		v[k].nr++;
+	}
+	return nr;
+}
+
+static size_t waiting_of(const struct nr_of_owner *v, unsigned nr, uint32_t owner)
+{
+	for (unsigned i = 0; i < nr; i++)
+		if (v[i].owner == owner)
+			return v[i].nr;
+	return 0;
+}
+
+static bool has_cost_much(const struct table_turns *q, uint32_t owner)
+{
+	for (unsigned i = 0; i < q->nr_owners; i++)
+		if (q->owners[i].owner == owner)
+			return limit_of(&q->owners[i]) == 1;
+	return false;
+}
+
+bool table_turns_have_few(const struct table_turns *q)
+{
+	struct nr_of_owner v[OWNERS];
+	unsigned nr = count_waiting(q, v);
+	bool few = false;
+
+	for (unsigned i = 0; i < nr; i++)
+		few |= !v[i].owner || (v[i].nr < MANY && !has_cost_much(q, v[i].owner));
+	for (unsigned i = 0; i < q->nr_owners; i++) {
+		const struct owner *o = &q->owners[i];
+
+		few |= o->nr_at_once && limit_of(o) > 1 && waiting_of(v, nr, o->owner) < MANY;
+	}
+	return few;
 }
 
 int table_turns_add(struct table_turns *q, const struct table_turn *turn)

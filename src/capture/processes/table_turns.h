@@ -35,5 +35,10 @@ int table_turns_add(struct table_turns *q, const struct table_turn *turn);	/* 0 
 void table_turns_hurry(struct table_turns *q, uint32_t binary, int priority);
 bool table_turns_next(struct table_turns *q, struct table_turn *out);
 bool table_turns_drop(struct table_turns *q, struct table_turn *out);	/* any that waits */
+/*
+ * Whether a table waits or is with the workers whose owner has few of them, and none that have cost
+ * much of late: then waiting for it leads to an end.
+ */
+bool table_turns_have_few(const struct table_turns *q);
 unsigned table_turns_begin(struct table_turns *q, uint32_t owner);
 void table_turns_over(struct table_turns *q, unsigned begun, uint64_t took_ns, uint64_t now_ns);
