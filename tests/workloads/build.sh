@@ -53,7 +53,7 @@ build chain30_O3 chain30.c $CC -O3 -g -fomit-frame-pointer -fPIE -pie
 if command -v musl-gcc >/dev/null; then
 	build chain30_musl chain30.c musl-gcc $opt -fomit-frame-pointer -static
 fi
-for name in sigalt drap rename states leaderless brief kids jit made coroutine vforked bpf_programs hungfs victim storm pagedout waits uring traced peers counts flipping forbid astray stuckexec mayfly rounds naps map_lock large_frames stalls slow_calls memfds; do
+for name in sigalt drap rename states leaderless brief kids jit made coroutine vforked bpf_programs hungfs victim storm pagedout waits uring traced peers counts flipping forbid astray stuckexec mayfly rounds naps map_lock large_frames stalls slow_calls memfds neighbour; do
 	build "$name" "$name.c" $nofp -pthread
 done
 # Frame pointers and no unwind tables: leaves with and without a frame, and with endbr64 in front.
