@@ -365,7 +365,9 @@ CAPTURE_SRCS := \
 	src/capture/bpf/probe_misses.c src/capture/bpf/uprobe_multi.c \
 	src/capture/bpf/wait_calls.c \
 	src/capture/tables/process_runtimes.c \
+	src/capture/tables/room_owners.c \
 	src/capture/tables/unwind_loader.c \
+	src/capture/tables/unwind_loader_room.c \
 	src/capture/tables/unwind_rules.c \
 	src/capture/tables/unwind_slabs.c \
 	src/capture/tables/unwind_slices.c \
@@ -434,6 +436,7 @@ CAPTURE_SRCS := \
 	src/capture/recorder_kernel.c \
 	src/capture/recorder_open.c \
 	src/capture/recorder_segments.c \
+	src/capture/recorder_owners.c \
 	src/capture/recorder_tell.c \
 	src/capture/recorder_workers.c \
 	src/capture/collectors/collectors.c \

@@ -32,20 +32,34 @@
 struct unwind_mapping {
 	uint64_t begin, end;
 	uint64_t bias;			/* pc - bias counts from the binary's vaddr_lo */
-	uint32_t binary;		/* index; 0: anonymous memory or not an ELF file */
+	uint32_t binary;		/* its number; 0: anonymous memory or not an ELF file */
 	uint32_t flags;			/* UNWIND_MAP_... */
 };
 
 /*
  * UNWIND_MAP_GENERATED: memory with code made at run time; so is all that has no binary. If there
- * is a binary, it is the number of a window's table (UNWIND_FIRST_WINDOW and above), or that of
- * memory with a name. UNWIND_MAP_ASKED: no more is to be known of that code than is there.
+ * is a binary, it is the number of a window's table, or that of memory with a name.
+ * UNWIND_MAP_ASKED: no more is to be known of that code than is there.
  */
 enum { UNWIND_MAP_GENERATED = 1, UNWIND_MAP_ASKED = 2 };
 
-/* Numbers of binaries from here on are those of windows of generated code (code_windows.h). */
+/*
+ * Numbers below UNWIND_NUMBERS are those of files' tables, given out while they are there
+ * (src/capture/tables/table_numbers.h), from there on those of windows of generated code
+ * (code_windows.h). A mapping of a file without a table has UNWIND_NO_NUMBER.
+ */
 #define UNWIND_MAX_WINDOWS 1024
-#define UNWIND_FIRST_WINDOW (UNWIND_MAX_BINARIES - UNWIND_MAX_WINDOWS)
+#define UNWIND_NUMBERS (UNWIND_MAX_BINARIES - UNWIND_MAX_WINDOWS)
+#define UNWIND_NUMBER_NEVER 1		/* of all files that never have a table */
+#define UNWIND_FIRST_NUMBER 2
+#define UNWIND_NO_NUMBER UNWIND_MAX_BINARIES
+
+/*
+ * User space knows a table by the index of its binary, or by UNWIND_FIRST_WINDOW + its window. A
+ * mapping whose file was not read has UNWIND_UNREAD.
+ */
+#define UNWIND_FIRST_WINDOW (1u << 31)
+#define UNWIND_UNREAD UINT32_MAX
 
 /*
  * Where a binary's table is. {0, 0}: there is none yet; unwinding ends there, and a deferred stack

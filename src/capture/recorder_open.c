@@ -215,7 +215,9 @@ static int open_bpf(struct recorder *r, struct unwind_loader **loader)
 		.knobs = make_knobs(&r->opts),
 		.ring_bytes = r->opts.ring_bytes,
 	};
-	struct unwind_loader_options l = { .new_slab = new_slab, .on_evict = on_evict, .ctx = r };
+	struct unwind_loader_options l = { .new_slab = new_slab, .on_evict = on_evict, .ctx = r,
+					   .table_owner = recorder_table_owner,
+					   .process_owner = recorder_process_owner };
 	int err = capture_bpf_open(&b, &r->bpf);
 
 	if (err || !wants_tables(&r->opts))

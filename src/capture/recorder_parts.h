@@ -103,6 +103,10 @@ int recorder_tell(struct recorder *r);
 struct mapping;
 struct process;
 void recorder_on_binary(void *ctx, uint32_t binary, uint64_t time_ns);
+
+/* recorder_owners.c: as in struct unwind_loader_options. */
+uint32_t recorder_table_owner(void *r, uint32_t binary);
+uint32_t recorder_process_owner(void *r, uint32_t tgid);
 bool recorder_meet(void *ctx, struct process *p, const struct mapping *m, uint64_t addr);
 bool recorder_wants_to_end(void *ctx);
 

@@ -18,7 +18,7 @@
 #include "src/model/record.h"
 
 struct binary {
-	uint32_t index;			/* 1, 2, ...: also its number in the BPF tables */
+	uint32_t index;			/* 1, 2, ... */
 	uint32_t record_id;		/* of its BINARY record; 0: not written yet */
 	uint8_t kind;			/* enum binary_kind */
 	bool is_elf;			/* headers were read: segments, addresses are valid */

@@ -23,6 +23,8 @@
 #define PAGE 0x10000ull
 #define GRACE_NS (30 * 1000 * 1000ull)
 #define MAX_BINARIES 32
+#define FLOOD 100000			/* binaries from here on are user 1000's, */
+#define OTHERS (2 * FLOOD)		/* and from here on user 1001's */
 
 struct world {
 	struct unwind_loader_options opts;
@@ -53,8 +55,8 @@ static inline void on_evict(void *ctx, uint32_t binary, const char *what)
 {
 	struct world *w = ctx;
 
-	assert_true(binary < MAX_BINARIES);
-	w->evictions[binary]++;
+	assert_true(binary < MAX_BINARIES || binary >= FLOOD);
+	w->evictions[binary < MAX_BINARIES ? binary : 0]++;
 	w->what = what;
 }
 
@@ -100,6 +102,11 @@ static inline void open_loader(struct world *w, uint64_t max_rows)
 	assert_int_equal(unwind_loader_new(&w->opts, &w->l), 0);
 	unwind_loader_view(w->l, &w->view);
 }
+
+static const struct unwind_binary no_place;
+
+/* Where the table of a binary is. */
+#define place_at(w, binary) (*(unwind_loader_place((w)->l, binary) ?: &no_place))
 
 /* A table whose rules tell whose they are: nr rows, each step bytes after the other, with nr_rules different rules. */
 static inline struct unwind_table *make_table(uint32_t whose, size_t nr, uint64_t step, uint32_t nr_rules)

@@ -101,8 +101,8 @@ static int teardown(void **state)
 
 static const struct unwind_page *page_at(const struct world *w, uint32_t binary, uint32_t page)
 {
-	assert_true(page < w->view.binaries[binary].nr_pages);
-	return &w->view.pages[w->view.binaries[binary].page0 + page];
+	assert_true(page < unwind_loader_place(w->c.loader, binary)->nr_pages);
+	return &w->view.pages[unwind_loader_place(w->c.loader, binary)->page0 + page];
 }
 
 /* Number of pages that are not built. */
@@ -110,7 +110,7 @@ static uint32_t nr_absent(const struct world *w, uint32_t binary)
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < w->view.binaries[binary].nr_pages; i++)
+	for (uint32_t i = 0; i < unwind_loader_place(w->c.loader, binary)->nr_pages; i++)
 		nr += page_at(w, binary, i)->first == UNWIND_PAGE_ABSENT;
 	return nr;
 }
@@ -304,7 +304,7 @@ static void test_behind_the_end(void **state)
 
 	want(w, 1u << 20);
 	assert_int_equal(w->c.nr_tables, 1);
-	assert_true(w->view.binaries[w->binary].nr_pages < 1u << 20);
+	assert_true(unwind_loader_place(w->c.loader, w->binary)->nr_pages < 1u << 20);
 }
 
 static void test_thrown_out(void **state)

@@ -75,7 +75,7 @@ static const struct unwind_mapping *unwind_mapping_at(void *env, uint32_t i)
 
 static const struct unwind_binary *unwind_binary_at(void *env, uint32_t i)
 {
-	return &((struct world *)env)->view.binaries[i];
+	return &place_at(((struct world *)env), i);
 }
 
 static const struct unwind_page *unwind_page_at(void *env, uint32_t i)
@@ -269,7 +269,7 @@ static void test_rule_cache_is_cleared(void **state)
 	open_loader(w, 1000);
 	assert_int_equal(load(w, 1, 450), 0);
 	assert_int_equal(load(w, 2, 450), 0);
-	page0 = w->view.binaries[1].page0;
+	page0 = place_at(w, 1).page0;
 	for (uint64_t rel = 0; rel < 100; rel++) {
 		look_up(w, 1, rel, &off);
 		look_up(w, 2, rel + 2000, &off);
@@ -281,9 +281,9 @@ static void test_rule_cache_is_cleared(void **state)
 	assert_int_equal(load(w, 3, 450), 0);
 	for (size_t i = 0; i < UNWIND_CACHE_WORDS; i++)
 		if (w->rule_cache[i])
-			assert_int_equal(w->rule_cache[i] >> 32, w->view.binaries[2].page0);
+			assert_int_equal(w->rule_cache[i] >> 32, place_at(w, 2).page0);
 	assert_true(cached_words(w) > 40);
-	assert_int_equal(w->view.binaries[3].page0, page0);
+	assert_int_equal(place_at(w, 3).page0, page0);
 	assert_whole(w, 3, 450, 3);
 }
 
@@ -605,7 +605,7 @@ static void stress(struct world *w, struct reader *r)
 		do {
 			uint32_t b = 1 + (uint32_t)rand_r(&seed) % STRESS_BINARIES;
 
-			if (!w->view.binaries[b].nr_pages)
+			if (!place_at(w, b).nr_pages)
 				load(w, b, stress_rows(b));
 		} while (sem_trywait(&r->end));
 		unwind_loader_iterating(w->l, false);

@@ -159,7 +159,7 @@ static void assert_table(struct model *m, const struct placed_table *t, bool is_
 static void assert_as_modelled(struct model *m)
 {
 	for (uint32_t b = 1; b <= WINDOWS; b++) {
-		struct unwind_binary is = m->w->view.binaries[b];
+		struct unwind_binary is = place_at(m->w, b);
 		struct placed_table *t = is_table(m->of[b]) ? &m->tables[m->of[b]] : NULL;
 
 		assert_int_equal(is.nr_pages, t ? t->nr_pages : 0);
@@ -195,7 +195,7 @@ static void note_table(struct model *m, uint32_t b, uint32_t nr_pages)
 	if (!nr_pages)
 		return;
 	t = &m->tables[m->nr_tables];
-	*t = (struct placed_table){ m->nr_tables, m->w->view.binaries[b].page0, nr_pages, { 0 } };
+	*t = (struct placed_table){ m->nr_tables, place_at(m->w, b).page0, nr_pages, { 0 } };
 }
 
 static void load(struct model *m, uint32_t b, uint32_t nr_pages)
@@ -274,7 +274,7 @@ static void fill(struct model *m)
 	for (uint32_t b = MANY_PAGES; b <= MANY_RULES; b++) {
 		struct unwind_table *t;
 
-		if (w->view.binaries[b].nr_pages)
+		if (place_at(w, b).nr_pages)
 			continue;
 		t = b == MANY_PAGES ? make_pages(0, pages, 0) : make_table(1, NR_RULES, 16, NR_RULES);
 		unwind_loader_table(w->l, b, t);

@@ -313,6 +313,14 @@ static int hold(struct binary_store *st, uint32_t binary, uid_t user, int fd)
 	return kept;
 }
 
+uint32_t binary_store_user(const struct binary_store *st, uint32_t binary)
+{
+	const struct binary *b = binaries_get(st->deps.binaries, binary);
+	uid_t user = binary < st->cap_held ? st->held[binary].user : 0;
+
+	return b && b->uid && user && user != WAIT_BUDGET_NOBODY ? user : b ? b->uid : 0;
+}
+
 void binary_store_touch(struct binary_store *st, uint32_t binary, uint64_t time_ns)
 {
 	if (binary < st->cap_held && st->held[binary].met_ns < time_ns)

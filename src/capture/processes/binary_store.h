@@ -64,6 +64,12 @@ void binary_store_free(struct binary_store *st);	/* NULL is fine */
 uint32_t binary_store_map(struct binary_store *st, pid_t pid, const struct proc_map *map,
 			  bool is_met);
 
+/*
+ * Whose share it takes: root's, if the file is his; else that of the user whose process had it
+ * opened last, or, if that was root's, of its owner.
+ */
+uint32_t binary_store_user(const struct binary_store *st, uint32_t binary);
+
 /* Whether its file is held. */
 bool binary_store_holds(const struct binary_store *st, uint32_t binary);
 

@@ -131,8 +131,11 @@ static void publish(struct process_tracker *t, struct process *p)
 		t->any_dirty = true;
 		return;
 	}
-	if (p->dirty && p->nr_live && p->died_ns == TIME_NEVER)
-		unwind_loader_process(t->loader, t->deps.binaries, p);
+	if (p->dirty && p->nr_live && p->died_ns == TIME_NEVER &&
+	    unwind_loader_process(t->loader, t->deps.binaries, p) == -EAGAIN) {
+		t->any_dirty = true;	/* there is room soon */
+		return;
+	}
 	p->dirty = false;
 }
 

@@ -62,8 +62,7 @@ static int search(void *env, uint64_t pc, const struct unwind_mapping **mp)
 
 static const struct unwind_binary *unwind_binary_at(void *env, uint32_t i)
 {
-	return i < UNWIND_MAX_BINARIES ? &((struct deferred_unwind *)env)->tables.binaries[i]
-				       : NULL;
+	return unwind_loader_place(((struct deferred_unwind *)env)->loader, i);
 }
 
 static const struct unwind_page *unwind_page_at(void *env, uint32_t i)

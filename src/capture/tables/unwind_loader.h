@@ -30,13 +30,18 @@
  * of processes. Pages that are absent from a table (unwind_table.h) are added later, when they are
  * built.
  *
- * Evicting. When rows, pages or rules run short, the tables that were not seen in a stack for
- * longest are evicted. Their binaries are unpublished at once, so that unwinding ends there with
- * UNWIND_NO_TABLE. What they held is used again when their epoch is over (epoch.h), until then
- * unwind_loader_table() answers -EAGAIN. The same holds for slices that were replaced.
+ * Numbers. The kernel side knows a table by a number, which it has only as long as it is there; so
+ * there may be any number of binaries. Mappings of a binary without a table have none. When it gets
+ * or loses its table, the number is put into all entries of its mappings, each by one store.
+ *
+ * Evicting. When rows, pages, rules or numbers run short, the owner who has most of what is short
+ * loses those tables that were not seen in a stack for longest (room_owners.h). Their binaries are
+ * unpublished at once, so that unwinding ends there with UNWIND_NO_TABLE. What they held is used
+ * again when their epoch is over (epoch.h), until then unwind_loader_table() answers -EAGAIN. The
+ * same holds for slices that were replaced.
  *
  * Limits. Stacks that go through an evicted binary are deferred until its table is built anew. If
- * the stacks of a recording need more tables than fit, these drive each other out.
+ * the stacks of one owner need more tables than fit, these drive each other out.
  */
 #pragma once
 
@@ -71,7 +76,11 @@ struct unwind_loader_options {
 	 */
 	void (*on_evict)(void *ctx, uint32_t binary, const char *what);
 	void *ctx;
+	/* Whose the table of a binary or window, and a process are: a uid; NULL: all are root's. */
+	uint32_t (*table_owner)(void *ctx, uint32_t binary);
+	uint32_t (*process_owner)(void *ctx, uint32_t tgid);
 	uint64_t max_rows;		/* 0: as many as fit */
+	uint32_t max_numbers;		/* tables of files at a time; 0: UNWIND_NUMBERS */
 	uint64_t epoch_ns;		/* 0: a second */
 	struct process_runtimes *runtimes;	/* published with processes; borrowed, or NULL */
 	uint64_t attached_ns;		/* the programs have not seen execs before that time */
@@ -104,7 +113,10 @@ void unwind_loader_touch(struct unwind_loader *l, uint32_t binary, uint64_t time
 /* A scan begins (running), or has ended: epoch.h. */
 void unwind_loader_iterating(struct unwind_loader *l, bool running);
 
-/* 0; -ENOSPC, -E2BIG, -EFBIG: there is no room (counted), and the kernel side does not know p. */
+/*
+ * 0; -EAGAIN: others were taken back for it, and p is still dirty; -ENOSPC, -E2BIG, -EFBIG: there
+ * is no room (counted), and the kernel side does not know p.
+ */
 int unwind_loader_process(struct unwind_loader *l, const struct binaries *bs, struct process *p);
 
 /*
@@ -125,9 +137,10 @@ struct unwind_loader_view {
 	const struct unwind_page *pages;
 	uint32_t nr_pages;
 	const struct unwind_rule *rules;
-	const struct unwind_binary *binaries;
 };
 void unwind_loader_view(const struct unwind_loader *l, struct unwind_loader_view *out);
+/* Where the table of a binary or window is; valid until the next call. NULL: nothing is known. */
+const struct unwind_binary *unwind_loader_place(struct unwind_loader *l, uint32_t binary);
 /* The base of the slab that holds row number first; valid until the next call. */
 const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first);
 
@@ -135,6 +148,6 @@ struct unwind_loader_stats {
 	uint64_t rows, pages, rules, slabs, binaries, mappings;	/* in use now; binaries: tables */
 	uint64_t processes;		/* slices published, all in all */
 	uint64_t evicted;		/* tables evicted to make room */
-	uint64_t refused;		/* tables and slices that found no room */
+	uint64_t refused;		/* found no room: tables, slices; slices taken back */
 };
 void unwind_loader_stats(const struct unwind_loader *l, struct unwind_loader_stats *out);

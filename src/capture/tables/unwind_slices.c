@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/array.h"
 #include "src/capture/tables/process_runtimes.h"
+#include "src/capture/tables/room_owners.h"
 
 #define ROUND 4			/* lengths are multiples of it, so that freed ones fit new ones */
 #define WINDOW_BYTES (1ull << UNWIND_PAGE_SHIFT)
@@ -18,11 +20,14 @@ struct slice {
 	struct retired_at retired;
 	uint32_t first, nr, room;
 	uint32_t refs;			/* processes that share it */
+	unsigned owner;			/* his place in room_owners */
+	uint32_t tgid;			/* the process that it was made for */
 };
 
 struct shown {
 	uint64_t serial;
 	struct slice *slice;		/* NULL: none */
+	uint32_t tgid;
 };
 
 void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m,
@@ -31,9 +36,7 @@ void unwind_slices_mapping(struct unwind_mapping *to, const struct mapping *m,
 	to->begin = m->start;
 	to->end = m->end;
 	to->bias = b ? b->vaddr_lo - m->to_vaddr : 0;
-	/* A file with such a number has no room for a table; one that was not read has none yet. */
-	to->binary = m->binary < UNWIND_FIRST_WINDOW && !m->is_unread ? m->binary
-								       : UNWIND_MAX_BINARIES;
+	to->binary = m->is_unread ? UNWIND_UNREAD : m->binary;
 	to->flags = (!m->binary && !m->is_unread) || (b && binary_is_memory(b))
 			    ? UNWIND_MAP_GENERATED
 			    : 0;
@@ -131,6 +134,7 @@ void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint3
 	s->versions = versions;
 	s->newest = &s->oldest;
 	s->shown.size = sizeof(struct shown);
+	s->binary_of = calloc(max, sizeof(*s->binary_of));	/* NULL: no slice is made */
 	extents_give(&s->free, 0, max);
 }
 
@@ -142,9 +146,61 @@ void unwind_slices_release(struct unwind_slices *s)
 		next = x->next;
 		free(x);
 	}
+	free(s->binary_of);
+	free(s->nr_entries);
 	extents_release(&s->free);
 	per_process_release(&s->shown);
 	memset(s, 0, sizeof(*s));
+}
+
+/* ---- numbers ---- */
+
+static uint32_t number_of(const struct unwind_slices *s, uint32_t binary)
+{
+	return s->numbers.number_of ? s->numbers.number_of(s->numbers.ctx, binary) : binary;
+}
+
+/* Gives an entry its number; that of a file's mapping may change. */
+static void number_entry(struct unwind_slices *s, uint32_t i)
+{
+	uint32_t binary = s->v[i].binary;
+
+	s->v[i].binary = number_of(s, binary);
+	if (!binary || binary >= UNWIND_FIRST_WINDOW ||
+	    array_reserve(&s->nr_entries, &s->cap_entries, (size_t)binary + 1))
+		return;
+	s->binary_of[i] = binary;
+	s->nr_entries[binary]++;
+}
+
+static void forget_entries(struct unwind_slices *s, const struct slice *x)
+{
+	for (uint32_t i = x->first; i < x->first + x->nr; i++) {
+		if (s->binary_of[i])
+			s->nr_entries[s->binary_of[i]]--;
+		s->binary_of[i] = 0;
+	}
+}
+
+void unwind_slices_renumber(struct unwind_slices *s, uint32_t binary, uint32_t number)
+{
+	uint32_t left = binary < s->cap_entries ? s->nr_entries[binary] : 0;
+
+	for (uint32_t i = 0; i < s->end && left; i++) {
+		if (s->binary_of[i] != binary)
+			continue;
+		__atomic_store_n(&s->v[i].binary, number, __ATOMIC_RELEASE);
+		left--;
+	}
+}
+
+/* ---- slices ---- */
+
+static void charge(struct unwind_slices *s, const struct slice *x, int sign)
+{
+	if (s->numbers.owners)
+		room_owners_change(s->numbers.owners, x->owner, ROOM_MAPPINGS,
+				   sign * (int64_t)x->room);
 }
 
 static void reclaim(struct unwind_slices *s)
@@ -155,6 +211,8 @@ static void reclaim(struct unwind_slices *s)
 		s->oldest = x->next;
 		if (!s->oldest)
 			s->newest = &s->oldest;
+		forget_entries(s, x);
+		s->retired_room -= x->room;
 		extents_give(&s->free, x->first, x->room);
 		free(x);
 	}
@@ -165,26 +223,39 @@ static void put(struct unwind_slices *s, struct slice *x)
 	assert(!x || x->refs);
 	if (!x || --x->refs)
 		return;
+	charge(s, x, -1);
+	s->retired_room += x->room;
 	x->retired = epoch_retire(s->epoch);
 	x->next = NULL;
 	*s->newest = x;
 	s->newest = &x->next;
 }
 
-static struct slice *slice_new(struct unwind_slices *s, size_t nr)
+static uint32_t room_of(size_t nr)
 {
-	struct slice *x = calloc(1, sizeof(*x));
+	return (uint32_t)(nr + ROUND - 1) & ~(ROUND - 1u);
+}
+
+static struct slice *slice_new(struct unwind_slices *s, uint32_t tgid, size_t nr)
+{
+	struct slice *x = s->binary_of ? calloc(1, sizeof(*x)) : NULL;
 
 	if (!x)
 		return NULL;
 	reclaim(s);
 	x->nr = (uint32_t)nr;
-	x->room = (uint32_t)(nr + ROUND - 1) & ~(ROUND - 1u);
+	x->room = room_of(nr);
 	x->refs = 1;
-	if (nr <= s->max && !extents_take(&s->free, x->room, &x->first))
-		return x;
-	free(x);
-	return NULL;
+	x->tgid = tgid;
+	if (nr > s->max || extents_take(&s->free, x->room, &x->first)) {
+		free(x);
+		return NULL;
+	}
+	if (s->numbers.owner_of)
+		x->owner = s->numbers.owner_of(s->numbers.ctx, tgid);
+	charge(s, x, 1);
+	s->end = x->first + x->room > s->end ? x->first + x->room : s->end;
+	return x;
 }
 
 static uint64_t slice_word(const struct slice *x)
@@ -227,26 +298,91 @@ static void unpublish(struct unwind_slices *s, const struct process *p, struct s
 	shown->slice = NULL;
 }
 
+/* ---- taken back ---- */
+
+static struct slice *largest_of(const struct unwind_slices *s, unsigned owner)
+{
+	const struct shown *all = s->shown.v;
+	struct slice *found = NULL;
+
+	for (size_t i = 0; i < s->shown.cap; i++) {
+		struct slice *x = all[i].slice;
+
+		if (x && x->owner == owner && (!found || x->room > found->room))
+			found = x;
+	}
+	return found;
+}
+
+/* From all processes that share it. */
+static void take_back(struct unwind_slices *s, const struct slice *x)
+{
+	struct shown *all = s->shown.v;
+
+	for (size_t i = 0; i < s->shown.cap; i++) {
+		if (all[i].slice != x)
+			continue;
+		withdraw(s, all[i].tgid);
+		all[i].slice = NULL;
+		put(s, (struct slice *)x);
+		s->nr_taken++;
+	}
+}
+
+/* Whether there will be room for nr entries of tgid, for which slices of others were taken back. */
+static bool make_room(struct unwind_slices *s, uint32_t tgid, size_t nr)
+{
+	bool waits = s->retired_room >= room_of(nr);
+	unsigned owner, heaviest;
+	struct slice *x;
+
+	if (!s->numbers.owner_of)
+		return false;
+	owner = s->numbers.owner_of(s->numbers.ctx, tgid);
+	/* If there is room that is in pieces, one more goes, each time. */
+	while (!waits) {
+		heaviest = room_owners_heaviest(s->numbers.owners, ROOM_MAPPINGS, owner,
+						room_of(nr));
+		x = heaviest == owner ? NULL : largest_of(s, heaviest);
+		if (!x)
+			return false;
+		take_back(s, x);
+		waits = s->free.nr_free + s->retired_room >= room_of(nr);
+	}
+	return true;
+}
+
+/* There is no room for p's entries now. */
+static int no_slice(struct unwind_slices *s, struct process *p, struct shown *shown, size_t nr)
+{
+	unpublish(s, p, shown);
+	if (nr > MAX_SLICE)
+		return -EFBIG;
+	p->dirty = nr <= s->max && make_room(s, p->tgid, nr);
+	return p->dirty ? -EAGAIN : -ENOSPC;
+}
+
 int unwind_slices_process(struct unwind_slices *s, const struct binaries *bs, struct process *p)
 {
 	struct shown *shown = per_process_at(&s->shown, p);
 	size_t nr = p->nr_live <= MAX_SLICE ? fill(NULL, bs, p) : p->nr_live;
-	struct slice *x = shown && nr <= MAX_SLICE ? slice_new(s, nr) : NULL;
+	struct slice *x = shown && nr <= MAX_SLICE ? slice_new(s, p->tgid, nr) : NULL;
 	int err;
 
 	p->dirty = false;
 	if (!shown)
 		return -ENOMEM;
-	if (!x) {
-		unpublish(s, p, shown);
-		return nr <= MAX_SLICE ? -ENOSPC : -EFBIG;
-	}
+	if (!x)
+		return no_slice(s, p, shown, nr);
 	fill(&s->v[x->first], bs, p);
+	for (uint32_t i = x->first; i < x->first + x->nr; i++)
+		number_entry(s, i);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	err = publish(s, p, x);
 	process_published(p, now_ns());
 	put(s, shown->slice);
 	shown->slice = x;
+	shown->tgid = p->tgid;
 	s->nr_published++;
 	if (err)
 		unpublish(s, p, shown);
@@ -271,6 +407,7 @@ bool unwind_slices_inherit(struct unwind_slices *s, const struct process *child,
 		return false;
 	x->refs++;
 	shown->slice = x;
+	shown->tgid = child->tgid;
 	return true;
 }
 

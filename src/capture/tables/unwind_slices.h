@@ -3,6 +3,13 @@
  * The executable mappings of processes as the kernel side reads them: for each process one sorted
  * slice of a big array, written once and replaced as a whole. A child shares its parent's slice
  * until the mappings of either change. Part of the unwind loader.
+ *
+ * Entries have the numbers of tables (table_numbers.h). When a binary gets another number, that is
+ * put into all its entries where they are, each by one store.
+ *
+ * When there is no room for the slice of a process, and its owner would have less than another one,
+ * the largest slices of that one are taken back (room_owners.h), and their processes are unwound in
+ * user space, which is slower, but right.
  */
 #pragma once
 
@@ -18,7 +25,16 @@
 #include "unwind/unwind_limits.h"
 
 struct process_runtimes;
+struct room_owners;
 struct slice;
+
+/* What slices need to know of tables and owners. Without functions a number is the binary. */
+struct slice_numbers {
+	uint32_t (*number_of)(void *ctx, uint32_t binary);
+	unsigned (*owner_of)(void *ctx, uint32_t tgid);	/* his place in owners */
+	void *ctx;
+	struct room_owners *owners;
+};
 
 struct unwind_slices {
 	const struct epoch *epoch;
@@ -31,15 +47,26 @@ struct unwind_slices {
 	uint32_t max;
 	uint64_t attached_ns;		/* see unwind_loader_options */
 	struct process_runtimes *runtimes;	/* published with slices; borrowed, or NULL */
+	struct slice_numbers numbers;
+	uint32_t *binary_of;		/* by entry: whose mapping it is; 0: unused, or a window */
+	uint32_t end;			/* no entry from here on was ever used */
+	uint32_t *nr_entries;		/* by binary */
+	size_t cap_entries;
+	uint64_t retired_room;		/* of slices that wait for the end of their epoch */
 	uint64_t nr_published;
+	uint64_t nr_taken;		/* slices taken back */
 };
 
 void unwind_slices_init(struct unwind_slices *s, struct unwind_mapping *v, uint32_t max,
 			int processes_fd, uint64_t *versions, const struct epoch *epoch);
 void unwind_slices_release(struct unwind_slices *s);
 
+/* binary has that number from now on. */
+void unwind_slices_renumber(struct unwind_slices *s, uint32_t binary, uint32_t number);
+
 /*
- * See unwind_loader.h. -ENOSPC: the array is full; -E2BIG: the map of processes is full; -EFBIG:
+ * See unwind_loader.h. -EAGAIN: others were taken back, p is still dirty; -ENOSPC: the array is
+ * full; -E2BIG: the map of processes is full; -EFBIG:
  * the process has too many mappings.
  */
 int unwind_slices_process(struct unwind_slices *s, const struct binaries *bs, struct process *p);
