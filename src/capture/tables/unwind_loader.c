@@ -110,6 +110,7 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 	 */
 	extents_give(&l->free_pages, UNWIND_VERSIONS, l->opts.fds.nr_pages - UNWIND_VERSIONS);
 	table_numbers_init(&l->numbers, opts->max_numbers);
+	l->max_numbers = l->numbers.nr_free;
 	unwind_loader_publish(l, UNWIND_NUMBER_NEVER,
 			      (struct unwind_binary){ UNWIND_TABLE_NEVER, 0 });
 	*lp = l;
@@ -184,9 +185,9 @@ void unwind_loader_refer(struct unwind_loader *l, uint32_t binary, struct table_
 
 static struct placed *new_place(struct unwind_loader *l)
 {
-	for (size_t i = 0; i < l->nr_tables; i++)
-		if (l->tables[i].state == PLACE_FREE)
-			return &l->tables[i];
+	for (; l->first_free < l->nr_tables; l->first_free++)
+		if (l->tables[l->first_free].state == PLACE_FREE)
+			return &l->tables[l->first_free];
 	return array_push(&l->tables, &l->nr_tables, &l->cap_tables);
 }
 

@@ -65,6 +65,8 @@ struct unwind_loader {
 	struct room_owners owners;
 	struct placed *tables;
 	size_t nr_tables, cap_tables;
+	size_t first_free;			/* no table before this one is PLACE_FREE */
+	uint32_t max_numbers;
 	/* Of tables that are PLACE_RETIRED. */
 	uint64_t retired_rows, retired_pages, retired_numbers;
 	struct table_ref *refs;			/* by index of the binary */

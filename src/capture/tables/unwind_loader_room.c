@@ -15,8 +15,7 @@
 #include "src/capture/tables/unwind_loader_parts.h"
 
 /*
- * One part in so many of the room for rows is kept free by evicting, so that a new table finds room
- * at once.
+ * One part in so many of the room is kept free by evicting, so that a new table finds room at once.
  */
 #define RESERVE 64
 #define RESTING_NS (5 * NSEC_PER_SEC)	/* a table not seen for so long may go for that */
@@ -72,6 +71,8 @@ void unwind_loader_reclaim(struct unwind_loader *l, struct placed *t)
 	l->retired_rows -= t->nr_rows;
 	l->retired_pages -= t->nr_pages;
 	memset(t, 0, sizeof(*t));
+	if ((size_t)(t - l->tables) < l->first_free)
+		l->first_free = (size_t)(t - l->tables);
 }
 
 void unwind_loader_reclaim_all(struct unwind_loader *l)
@@ -180,17 +181,20 @@ static bool make_room(struct unwind_loader *l, const struct table_need *need, co
 
 void unwind_loader_keep_reserve(struct unwind_loader *l)
 {
-	const struct table_need need = { .rows = l->slabs.max_rows / RESERVE };
+	const struct table_need need = { .rows = l->slabs.max_rows / RESERVE,
+					 .pages = l->opts.fds.nr_pages / RESERVE,
+					 .numbers = l->max_numbers / RESERVE };
+	enum room room;
 
-	while (short_of(l, &need) == ROOM_ROWS) {
-		unsigned owner = room_owners_heaviest(&l->owners, ROOM_ROWS, 0, 0);
+	while ((room = short_of(l, &need)) != ROOMS) {
+		unsigned owner = room_owners_heaviest(&l->owners, room, 0, 0);
 		struct placed *t = least_used(l, owner);
 
 		if (!t || t->used_ns + RESTING_NS > now_ns())
 			t = least_used(l, ANYBODY);
 		if (!t || t->used_ns + RESTING_NS > now_ns())
 			return;
-		evict(l, t, names[ROOM_ROWS]);
+		evict(l, t, names[room]);
 	}
 }
 
