@@ -484,10 +484,8 @@ int unwind_loader_process(struct unwind_loader *l, const struct binaries *bs, st
 {
 	int err = unwind_slices_process(&l->slices, bs, p);
 
-	if (l->slices.nr_taken > l->nr_taken_said)
+	for (; l->nr_taken_said < l->slices.nr_taken; l->nr_taken_said++)
 		unwind_loader_refuse(l, 0, "mappings");
-	l->stats.refused += l->slices.nr_taken - l->nr_taken_said;
-	l->nr_taken_said = l->slices.nr_taken;
 	if (err == -ENOSPC)
 		unwind_loader_refuse(l, err, "mappings");
 	else if (err == -EFBIG)
