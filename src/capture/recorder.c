@@ -34,6 +34,7 @@
 #include "src/capture/processes/hidden_tasks.h"
 #include "src/capture/processes/lifetimes.h"
 #include "src/capture/processes/process_tracker.h"
+#include "src/capture/processes/table_store.h"
 #include "src/capture/recorder_parts.h"
 #include "src/capture/session/session.h"
 #include "src/capture/stacks/deferred_stacks.h"
@@ -243,7 +244,7 @@ static bool has_no_room(const struct recorder *r, uint64_t begin_ns, uint64_t th
 static bool is_flooded(const struct recorder *r, uint64_t begin_ns)
 {
 	return now_ns() > begin_ns + SETTLE_NS && binary_store_pending(r->store) &&
-	       !binary_store_has_few(r->store);
+	       !table_store_has_few(binary_store_tables(r->store));
 }
 
 static int settle(struct recorder *r, uint32_t scan, struct patience *patience, revisit_fn again,

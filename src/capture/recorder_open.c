@@ -38,6 +38,7 @@
 #include "src/capture/processes/cmdlines.h"
 #include "src/capture/processes/jvm_maps.h"
 #include "src/capture/processes/process_tracker.h"
+#include "src/capture/processes/table_store.h"
 #include "src/capture/recorder_parts.h"
 #include "src/capture/session/session.h"
 #include "src/capture/stacks/deferred_stacks.h"
@@ -203,8 +204,7 @@ static int raise_file_limit(const struct recorder_options *o)
 
 	int err = file_limit_raise(file_limit_needed(cpus > 0 ? (unsigned)cpus : 1, o->events));
 
-	/* The first descriptor that is refused is explained, so a failure is not said here. */
-	message_user_ensure();
+	message_user_ensure();		/* the first descriptor that is refused is explained */
 	return err;
 }
 
@@ -418,7 +418,7 @@ static int add_targets(struct recorder *r)
 
 /* Waits until no table is missing that counts, or the time is over. */
 static int wait_for_some(struct recorder *r, uint64_t until,
-			 bool (*lacks)(const struct binary_store *st))
+			 bool (*lacks)(const struct table_store *st))
 {
 	/* poll() passes over a negative descriptor. */
 	struct pollfd pfd[2] = {
@@ -427,16 +427,16 @@ static int wait_for_some(struct recorder *r, uint64_t until,
 	};
 	int err = recorder_update(r);
 
-	while (!err && lacks(r->store) && now_ns() < until) {
+	while (!err && lacks(binary_store_tables(r->store)) && now_ns() < until) {
 		poll(pfd, 2, 50);
 		err = recorder_update(r);
 	}
 	return err;
 }
 
-static bool lacks_any(const struct binary_store *st)
+static bool lacks_any(const struct table_store *ts)
 {
-	return binary_store_pending(st);
+	return table_store_pending(ts);
 }
 
 static int wait_for_tables(struct recorder *r)
@@ -453,7 +453,7 @@ static int attach_runtimes(struct recorder *r)
 	struct patience attach = { .until_ns = now_ns() + ATTACH_NS };
 	bool scans = r->opts.programs & CAPTURE_TASKS;
 	int err = wait_for_some(r, scans ? attach.until_ns : now_ns() + KNOW_NS,
-				binary_store_lacks_interpreter);
+				table_store_lacks_interpreter);
 
 	if (!err)
 		session_attach(r->session, &attach);

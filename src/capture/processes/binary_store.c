@@ -582,14 +582,9 @@ unsigned binary_store_pending(const struct binary_store *st)
 	return table_store_pending(st->tables);
 }
 
-bool binary_store_has_few(const struct binary_store *st)
+const struct table_store *binary_store_tables(const struct binary_store *st)
 {
-	return table_store_has_few(st->tables);
-}
-
-bool binary_store_lacks_interpreter(const struct binary_store *st)
-{
-	return table_store_lacks_interpreter(st->tables);
+	return st->tables;
 }
 
 void binary_store_stats(const struct binary_store *st, struct binary_store_stats *out)
@@ -599,8 +594,6 @@ void binary_store_stats(const struct binary_store *st, struct binary_store_stats
 	table_store_stats(st->tables, &t);
 	*out = st->stats;
 	out->unanswered += t.unanswered;
-	out->tables = t.tables;
-	out->without_table = t.without_table;
-	out->pages = t.pages;
-	out->shared = t.shared;
+	out->tables = t.tables, out->without_table = t.without_table;
+	out->pages = t.pages, out->shared = t.shared;
 }

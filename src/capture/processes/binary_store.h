@@ -28,6 +28,7 @@
 #include "unwind/unwind_table.h"
 
 struct binary_store;
+struct table_store;
 struct file_opener;
 struct parsers;
 struct runtime_image;
@@ -102,9 +103,8 @@ void binary_store_drop_table(struct binary_store *st, uint32_t binary);
 
 /* Number of tables that are queued or being built. */
 unsigned binary_store_pending(const struct binary_store *st);
-/* Whether some of them are of an owner who has few: those of others may take for ever. */
-bool binary_store_has_few(const struct binary_store *st);
-bool binary_store_lacks_interpreter(const struct binary_store *st);
+/* What else can be asked about tables. */
+const struct table_store *binary_store_tables(const struct binary_store *st);
 
 struct binary_store_stats {
 	uint64_t opened, unreadable;	/* files */
