@@ -263,6 +263,7 @@ CAPTURE_SRCS := \
 	src/foreign/user_shares.c \
 	src/foreign/wait_budget.c \
 	src/debug_info/debug_file.c \
+	src/debug_info/alternate_name.c \
 	src/debug_info/debug_index.c \
 	src/debug_info/debug_lines.c \
 	src/debug_info/debug_section.c \

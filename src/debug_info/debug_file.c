@@ -3,13 +3,13 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/debug_info/alternate_name.h"
 #include "src/debug_info/debug_index.h"
 #include "src/debug_info/debug_section.h"
 #include "src/debug_info/debug_sections.h"
@@ -158,9 +158,7 @@ static int renew(struct debug_file *f)
 
 size_t debug_file_alternate(struct debug_file *f, const char **name, const void **build_id)
 {
-	ssize_t len = dwelf_dwarf_gnu_debugaltlink(f->dwarf, name, build_id);
-
-	return len > 0 ? (size_t)len : 0;
+	return alternate_name_read(f->elf, name, build_id);
 }
 
 int debug_file_set_alternate(struct debug_file *f, int fd)
@@ -174,7 +172,7 @@ int debug_file_set_alternate(struct debug_file *f, int fd)
 	if (f->alt || !len || open_plain(fd, &plain, &f->lack))
 		return -ENOENT;
 	elf = plain_elf_get(plain);
-	if (dwelf_elf_gnu_build_id(elf, &have) != (ssize_t)len || memcmp(have, want, len)) {
+	if (alternate_name_own(elf, &have) != len || memcmp(have, want, len)) {
 		plain_elf_close(plain);
 		return -ENOENT;
 	}
@@ -351,14 +349,34 @@ bool debug_file_is_in_package(struct debug_file *f, uint64_t unit)
 	return elf != NULL;
 }
 
-/* The .dwo file of a unit: *plain, or a part of the package, which is the caller's to end. */
-static Elf *open_dwo(struct debug_file *f, Dwarf_Die *skeleton, int fd,
-		     struct plain_elf **plain)
+/* The .dwo file of a unit, and who has it. */
+struct dwo_file {
+	Elf *elf;			/* NULL: there is none */
+	struct plain_elf *plain;	/* elf is its; or else the caller's */
+	struct dwo_package *object;
+};
+
+/* A file of its own, or an object file that has the unit in it. */
+static void open_dwo_file(struct debug_file *f, int fd, struct dwo_file *dwo)
 {
-	*plain = NULL;
-	if (fd >= 0)
-		return open_plain(fd, plain, &f->lack) ? NULL : plain_elf_get(*plain);
-	return f->package ? dwo_package_elf(f->package, split_unit_id(skeleton)) : NULL;
+	if (open_plain(fd, &dwo->plain, &f->lack))
+		return;
+	dwo->elf = plain_elf_get(dwo->plain);
+	if (!has_debug_info(dwo->elf))
+		return;
+	dwo->elf = NULL;
+	plain_elf_close(dwo->plain);
+	dwo->plain = NULL;
+	if (!dwo_package_open_object(fd, &dwo->object, &f->lack))
+		dwo->elf = dwo_package_elf(dwo->object, 0);
+}
+
+static void close_dwo(struct dwo_file *dwo)
+{
+	if (!dwo->plain)
+		elf_end(dwo->elf);
+	plain_elf_close(dwo->plain);
+	dwo_package_close(dwo->object);
 }
 
 /* With the help of libdw, which also joins the halves of a unit that is split. */
@@ -366,23 +384,23 @@ static int build_unit(struct debug_file *f, struct unit_source *src, int dwo_fd,
 		      struct byte_buf *out)
 {
 	struct split_unit *split = NULL;
-	struct plain_elf *plain;
-	Elf *dwo;
+	struct dwo_file dwo = { 0 };
 	int err;
 
 	if (!dwarf_offdie(f->dwarf, src->number, &src->die) || !has_code(&src->die))
 		return -EBADMSG;
 	src->skeleton = src->die;
-	dwo = open_dwo(f, &src->skeleton, dwo_fd, &plain);
-	if (dwo && !split_unit_open(&src->skeleton, f->elf, dwo, &split)) {
+	if (dwo_fd >= 0)
+		open_dwo_file(f, dwo_fd, &dwo);
+	else if (f->package)
+		dwo.elf = dwo_package_elf(f->package, split_unit_id(&src->skeleton));
+	if (dwo.elf && !split_unit_open(&src->skeleton, f->elf, dwo.elf, &split)) {
 		src->split = split;
 		src->die = split_unit_die(split);
 	}
 	err = unit_build(src, out);
 	split_unit_close(split);
-	if (!plain)
-		elf_end(dwo);
-	plain_elf_close(plain);
+	close_dwo(&dwo);
 	return err;
 }
 

@@ -36,7 +36,8 @@ struct dwo_package {
 	char *image;			/* of plain; with room at its end */
 	size_t len;
 	struct part whole[KINDS];	/* the sections of the package */
-	struct byte_reader index;	/* .debug_cu_index */
+	struct byte_reader index;	/* .debug_cu_index; nothing: an object file */
+	bool has_skeleton;
 };
 
 /* ---- opening ---- */
@@ -60,6 +61,8 @@ static void read_section(struct dwo_package *p, const GElf_Shdr *sh, const char 
 		p->whole[kind] = (struct part){ sh->sh_offset, sh->sh_size };
 	else if (name && !strcmp(name, ".debug_cu_index"))
 		p->index = br_make(p->image + sh->sh_offset, sh->sh_size);
+	else if (name && !strcmp(name, ".debug_info"))
+		p->has_skeleton = true;
 }
 
 static int read_sections(struct dwo_package *p)
@@ -77,10 +80,10 @@ static int read_sections(struct dwo_package *p)
 		if (gelf_getshdr(scn, &sh))
 			read_section(p, &sh, elf_strptr(elf, names, sh.sh_name));
 	}
-	return p->index.p ? 0 : -ENOENT;
+	return 0;
 }
 
-int dwo_package_open(int fd, struct dwo_package **pp, uint32_t *lack)
+static int open_file(int fd, bool is_object, struct dwo_package **pp, uint32_t *lack)
 {
 	struct dwo_package *p = calloc(1, sizeof(*p));
 	int err = p ? plain_elf_open(fd, PLAIN_ALL, TABLE_BYTES, &p->plain) : -ENOMEM;
@@ -89,11 +92,23 @@ int dwo_package_open(int fd, struct dwo_package **pp, uint32_t *lack)
 		*lack = plain_elf_unknown_packing(p->plain);
 	if (!err)
 		err = read_sections(p);
+	if (!err && !(is_object ? p->has_skeleton && p->whole[0].size : p->index.p != NULL))
+		err = -ENOENT;
 	if (err)
 		dwo_package_close(p);
 	else
 		*pp = p;
 	return err;
+}
+
+int dwo_package_open(int fd, struct dwo_package **pp, uint32_t *lack)
+{
+	return open_file(fd, false, pp, lack);
+}
+
+int dwo_package_open_object(int fd, struct dwo_package **pp, uint32_t *lack)
+{
+	return open_file(fd, true, pp, lack);
 }
 
 void dwo_package_close(struct dwo_package *p)
@@ -170,6 +185,10 @@ static bool find_parts(const struct dwo_package *p, uint64_t id, struct part v[K
 	struct header h;
 	uint32_t row;
 
+	if (!p->index.p) {
+		memcpy(v, p->whole, sizeof(p->whole));
+		return true;
+	}
 	if (!read_header(&r, &h))
 		return false;
 	ids = br_sub(&r, (uint64_t)h.slots * 8);

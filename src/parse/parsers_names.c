@@ -101,9 +101,10 @@ static void add_debug_files(const struct names_question *n, const struct debug_n
 
 static struct line_cache_key cache_key(const struct symbol_file *file)
 {
-	return (struct line_cache_key){ file->notes->build_id, file->notes->build_id_len,
-					file->owner, file->inode.dev, file->inode.ino,
-					file->inode.changed };
+	const struct debug_name *name = &file->notes->debug;
+
+	return (struct line_cache_key){ name->build_id, name->build_id_len, file->owner,
+					file->inode.dev, file->inode.ino, file->inode.changed };
 }
 
 /*
@@ -113,17 +114,14 @@ static struct line_cache_key cache_key(const struct symbol_file *file)
 static void add_files(const struct names_question *n, const struct helper_message *answer,
 		      struct names_head *head, struct helper_message *request)
 {
-	struct symbol_file_notes *notes = n->file->notes;
+	struct debug_name *name = &n->file->notes->debug;
 	struct line_cache_key key;
-	struct debug_name name;
 	int fd;
 
 	head->load = 1;
-	if (parse_take_debug_name(answer, &name))
+	if (parse_take_debug_name(answer, name))
 		return;
-	memcpy(notes->build_id, name.build_id, sizeof(notes->build_id));
-	notes->build_id_len = name.build_id_len;
-	add_debug_files(n, &name, lacks_debug_info(answer), request);
+	add_debug_files(n, name, lacks_debug_info(answer), request);
 	if (!n->max_depth)
 		return;
 	key = cache_key(n->file);
@@ -140,7 +138,6 @@ static void add_files(const struct names_question *n, const struct helper_messag
 static size_t open_beside(const struct names_question *n, struct beside_file v[BESIDE_MAX])
 {
 	const struct symbol_file *file = n->file;
-	struct debug_name name = { .build_id_len = file->notes->build_id_len };
 	struct stat st = { .st_dev = file->inode.dev, .st_ino = file->inode.ino,
 			   .st_uid = file->inode.uid };
 	struct beside_query q = { .pid = file->pid, .path = file->path, .st = &st, .from = file->fd,
@@ -148,8 +145,8 @@ static size_t open_beside(const struct names_question *n, struct beside_file v[B
 	int fds[DEBUG_FILES_MAX];
 	size_t nr, nr_debug;
 
-	memcpy(name.build_id, file->notes->build_id, sizeof(name.build_id));
-	nr_debug = file_opener_debug(n->p->opener, file->pid, file->path, &st, &name, fds);
+	nr_debug = file_opener_debug(n->p->opener, file->pid, file->path, &st,
+				     &file->notes->debug, fds);
 	if (nr_debug)
 		q.from = fds[0];
 	else if (file->nr_debug_fds)

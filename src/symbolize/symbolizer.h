@@ -24,6 +24,8 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "src/elf/debug_name.h"
+
 /* Which file it is, and whose: as fstat() says. */
 struct symbol_inode {
 	dev_t dev;
@@ -61,8 +63,7 @@ struct symbol_file {
 /* What who looks up symbols has learned of a file; kept from one batch to the next. */
 struct symbol_file_notes {
 	uint32_t flags;			/* BINARY_... */
-	uint8_t build_id[64];
-	uint32_t build_id_len;
+	struct debug_name debug;
 	int server_fd;			/* what a server has given, + 1; owned; 0: nothing */
 	bool are_lines_bad;		/* reading its debug information has cost an answer */
 	uint64_t lines_ns;		/* what its lines have cost; of the thread that asks */

@@ -160,10 +160,19 @@ rm -r cache/probee
 # --- places where debug information may be
 build split -gsplit-dwarf && record split
 check "in .dwo files" has split.pbz "$inlined" --lines
+# As clang's -gsplit-dwarf=single.
+for unit in one other; do
+	gcc -O2 -g -fno-ipa-icf -gsplit-dwarf -dumpbase $unit -S $unit.c -o $unit.s && gcc -c $unit.s -o $unit.o && cp $unit.o $unit.dwo
+done
+gcc one.o other.o -o single && record single
+check "in object files that have the split units in them" has single.pbz "$inlined" --lines
 if command -v dwp >/dev/null; then
 	build pack -gsplit-dwarf -gdwarf-4 && dwp -e pack -o pack.dwp && rm pack-*.dwo
 	record pack
 	check "in a package of split units" has pack.pbz "$inlined" --lines
+	objcopy --only-keep-debug pack named.debug && cp pack.dwp named.debug.dwp
+	objcopy --strip-debug --add-gnu-debuglink=named.debug pack named && record named
+	check "... beside the debug file that .gnu_debuglink names" has named.pbz "$inlined" --lines
 fi
 build old -gdwarf-2 -gstrict-dwarf && record old
 check "DWARF 2, which cannot say that an inlined function is in several places" has old.pbz 'main:17;work;?' --lines
@@ -211,6 +220,10 @@ if command -v dwz >/dev/null; then
 	build dwz1 && build dwz2 -DSECOND && dwz -m common.alt dwz1 dwz2 2>/dev/null
 	record dwz1
 	check "in a file of dwz" has dwz1.pbz "$inlined" --lines
+	if build sup1 && build sup2 -DSECOND && dwz --dwarf-5 -m common.sup sup1 sup2 2>/dev/null; then
+		record sup1
+		check "in a file of dwz that .debug_sup names" has sup1.pbz "$inlined" --lines
+	fi
 fi
 cp plain gone
 ./gone &
