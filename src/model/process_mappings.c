@@ -349,8 +349,11 @@ const struct mapping *process_find_mapping(const struct process *p, uint64_t add
 		if (addr >= m->start && addr < m->end && m->born_ns <= time_ns)
 			return m;
 	}
-	/* A mapping that was learnt a little later, from a scan of /proc, is better than none. */
-	return i >= 0 && addr < p->maps[i].end ? &p->maps[i] : NULL;
+	/*
+	 * A mapping that was learnt a little later, from a scan of /proc, is better than none. But
+	 * where files take turns, it is as likely the wrong one.
+	 */
+	return i >= 0 && addr < p->maps[i].end && !p->maps[i].is_fleeting ? &p->maps[i] : NULL;
 }
 
 const struct mapping *process_mapping_before(const struct process *p, uint64_t addr)

@@ -295,6 +295,9 @@ static void test_files_take_turns(void **state)
 		assert_true(process_find_mapping(p, PAGE, now)->is_fleeting);
 	}
 	assert_false(process_find_mapping(p, 9 * PAGE, now)->is_fleeting);
+	/* Before all of them: what is there now says nothing of that, unlike elsewhere. */
+	assert_null(process_find_mapping(p, PAGE, SECOND / 2));
+	assert_non_null(process_find_mapping(p, 9 * PAGE, SECOND / 2));
 	/* /proc shows none of them, and then one of them, before the events are read. */
 	process_keep(p, &(struct mapping){ .start = 9 * PAGE, .end = 10 * PAGE }, 1, now + 1);
 	map(p, PAGE, 2 * PAGE, 2, now + 2);
