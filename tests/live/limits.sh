@@ -54,8 +54,10 @@ else
 fi
 
 # --- a small stack: probee's own is not limited by it, and the command that it starts has the limit all the same
-# small_stack ARG...: with 16 KiB, without what a user may raise.
-small_stack() { under bash -c 'ulimit -s 16; exec "$@"' sh -- "$@"; }
+# small_stack ARG...: with 16 KiB and little in the environment, which lies on the stack, too. With 6 KB of it any program ends by
+# SIGSEGV, /bin/true included, before its own code begins.
+small_stack() { under env -i PATH="$PATH" HOME="$T/home" XDG_CACHE_HOME="$T/home" bash -c 'ulimit -s 16; exec "$@"' sh -- "$@"; }
+mkdir home
 small_stack record -p "$target" -d 0.3 -o stack.pbz
 works "16 KiB of stack" stack.pbz
 for command in "report stack.pbz --text" "info stack.pbz" "top --once -p $target -d 0.3" "snapshot -p $target -i 1 -o stack.pbz"; do

@@ -25,9 +25,12 @@ clear() { rm -rf -- "$T"/shared/* "$T"/shared/.[!.]*; }
 nothing_else() { equal "$(ls -A "$T/shared" | sort | tr '\n' ' ')" "$1"; }
 unharmed() { equal "$(cat "$T/secret")" "root's own" && equal "$(stat -c '%u %a %h' "$T/secret")" "0 600 ${1:-1}" &&
 	equal "$(ls -A "$T/private")" ""; }
-refused() {
+said_why() {
 	check "$1: exit status" equal "$RC" 1
 	check "$1: one line with a remedy" bash -c "[ \$(wc -l <'$T/err') = 1 ] && grep -q 'Try:' '$T/err'"
+}
+refused() {
+	said_why "$1"
 	check "$1: root's files" unharmed "${2:-}"
 }
 
@@ -281,13 +284,13 @@ cd "$T" && mkdir kept && mv plain.pbz kept/t.pbz
 if chattr +i kept/t.pbz 2>/dev/null; then
 	record -o kept/t.pbz
 	chattr -i kept/t.pbz
-	refused "an immutable file"
+	said_why "an immutable file"
 	check "an immutable file: says what it is" grep -q 'is immutable or append-only' "$T/err"
 	rm kept/t.pbz
 	chattr +a kept
 	record -o kept/t.pbz
 	chattr -a kept
-	refused "an append-only directory"
+	said_why "an append-only directory"
 	check "an append-only directory: says what it is" grep -q 'in a directory that is immutable' "$T/err"
 	check "an append-only directory: nothing is left" equal "$(ls -A kept)" ""
 else
