@@ -47,7 +47,6 @@ static const volatile uint8_t arch_dwarf_to_signal[32] = {
 #define ARCH_SIGNAL_PC 33
 
 #define ARCH_RA_CFA_OFF (-8)	/* frame record {x29, x30} below the CFA; else RA_CFA_OFF */
-#define ARCH_ENTRY_CFA 0	/* the CFA from sp at a function's first instruction */
 
 /*
  * On arm64 code is not read: the caller of a leaf is in the link register, and only unwind

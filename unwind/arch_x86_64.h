@@ -45,7 +45,6 @@ static const volatile uint8_t arch_dwarf_to_signal[16] = {
 #define ARCH_SIGNAL_PC 16
 
 #define ARCH_RA_CFA_OFF (-8)	/* RA_CFA: the return address is always pushed by the call */
-#define ARCH_ENTRY_CFA 8	/* the CFA from sp at a function's first instruction */
 
 /*
  * Code is read as 64-bit words, whose lowest byte is the first. The functions below know the few

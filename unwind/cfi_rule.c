@@ -233,18 +233,6 @@ static bool is_signal_frame(const struct cfi_state *s, const struct cfi_cie *cie
 	       !memcmp(s->ra.expr.p, pc_in_ucontext, sizeof(pc_in_ucontext));
 }
 
-/*
- * Whether the frame is a coroutine's first one, with a link to the stack of who resumed it
- * (corosensei): the CFA is read from the frame, and the return address is not below it, so no call
- * has led here. Rules of x86-64 cannot say this, and the coroutine's own stack ends here.
- */
-static bool links_stacks(const struct unwind_rule *rule, const struct cfi_value *ra,
-			 const struct cfi_arch *arch)
-{
-	return !arch->ra_in_register && ra->how == HOW_OFFSET && ra->off != -CALL_BYTES &&
-	       rule->cfa == CFA_DEREF_FP;
-}
-
 struct unwind_rule cfi_rule(const struct cfi_state *s, const struct cfi_cie *cie,
 			    const struct cfi_arch *arch)
 {
@@ -254,11 +242,8 @@ struct unwind_rule cfi_rule(const struct cfi_state *s, const struct cfi_cie *cie
 		return (struct unwind_rule){ .cfa = CFA_ROOT };
 	if (is_signal_frame(s, cie, arch))
 		return (struct unwind_rule){ .cfa = CFA_SIGNAL };
-	if (!find_cfa(&s->cfa, arch, &rule) || !is_sp_cfa(&s->sp))
-		return (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
-	if (links_stacks(&rule, &s->ra, arch))
-		return (struct unwind_rule){ .cfa = CFA_ROOT, .ra = RULE_GUESSED };
-	if (!find_ra(&s->ra, cie, arch, &rule))
+	if (!find_cfa(&s->cfa, arch, &rule) || !is_sp_cfa(&s->sp) ||
+	    !find_ra(&s->ra, cie, arch, &rule))
 		return (struct unwind_rule){ .cfa = CFA_UNSUPPORTED };
 	find_fp(&s->fp, arch, &rule);
 	return rule;

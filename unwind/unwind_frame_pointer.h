@@ -5,12 +5,6 @@
  */
 #pragma once
 
-/* Whether nothing can be there: in the first page, or beyond what user space has. */
-UNWIND_INLINE int unwind_is_no_address(uint64_t word)
-{
-	return word - UNWIND_MEMORY_PAGE > UNWIND_ADDRESS_MASK;
-}
-
 /*
  * One step by the frame pointer: 0, or the code that unwinding ends with. With check, the code at
  * pc has no table but other frames may have one; code is then the reason why there is no table, and

@@ -57,51 +57,21 @@ UNWIND_INLINE int unwind_call_before(void *env, struct unwinder *w, uint64_t ra,
 }
 
 /*
- * Whether a call has put the return address ra on the stack, as far as its code tells. A call of
- * the very address behind it (abort() behind a part of another function that calls it) has not if
- * the frame that ra belongs to, callee, is elsewhere.
+ * Whether the return address at which w is was not put there by a call, in code of a file that has
+ * no unwind information (code: UNWIND_NO_FDE; or its rule is guessed). Whoever makes the first
+ * frame of a coroutine writes such an address, and nothing of that coroutine is beyond it
+ * (make_fcontext() of Boost.Context). It counts only behind frames whose callers are known: a guess
+ * may have led anywhere.
  */
-UNWIND_INLINE int unwind_was_called(void *env, struct unwinder *w, uint64_t ra, uint64_t callee)
+UNWIND_INLINE int unwind_was_planted(void *env, struct unwinder *w, int code)
 {
-	uint64_t target = 0;
-	int call;
-
-	if (unwind_read_code(env, w, ra - 16))
-		return 1;
-	call = arch_call_before(w->code[1], ra, &target);
-	return call != ARCH_CALL_NONE &&
-	       (call != ARCH_CALL_DIRECT || target != ra || callee - target < UNWIND_NEAR_BYTES);
-}
-
-/*
- * How many of the last frames, 1 or 2, are not there, because the return address that led to them
- * was not put there by a call: else 0. Whoever makes the first frame of a coroutine writes such an
- * address, and nothing of that coroutine is beyond it: a label of code that has no unwind
- * information (code: UNWIND_NO_FDE; or its rule is guessed), as Boost's make_fcontext() does, or
- * the first byte of a function, which has pushed nothing yet (libco, libcoro). Callers that have
- * pushed nothing are rare, so few stacks pay for the look. If the rule is another function's, the
- * step from there has led nowhere (code: UNWIND_NO_MAPPING). All this counts only behind frames
- * whose callers are known: a guess may have led anywhere. frames[n] is the last one.
- */
-UNWIND_INLINE uint32_t unwind_planted(void *env, struct unwinder *w, int code,
-				      const uint64_t *frames, uint32_t n)
-{
-	uint32_t back = code == UNWIND_NO_MAPPING;
-	uint64_t ra;
+	uint64_t target;
 
 	if (!UNWIND_KNOWS_RARE || !ARCH_KNOWS_CALLS || w->exact || w->saw_guess || w->generated ||
-	    n < 1 + back || (code && code != UNWIND_NO_FDE && !back))
+	    (!code && !(w->rule.ra & RULE_GUESSED)) || (code && code != UNWIND_NO_FDE))
 		return 0;
-	if (!code && !(w->rule.ra & RULE_GUESSED) &&
-	    (w->rule.cfa != CFA_SP || w->rule.cfa_off != ARCH_ENTRY_CFA))
-		return 0;
-	ra = frames[(n - back) & (UNWIND_MAX_FRAMES - 1)];
-	if (!(ra & UNWIND_RETURN_ADDRESS) ||
-	    unwind_was_called(env, w, ra & UNWIND_ADDRESS_MASK,
-			      frames[(n - back - 1) & (UNWIND_MAX_FRAMES - 1)] &
-				      UNWIND_ADDRESS_MASK))
-		return 0;
-	return 1 + back;
+	return !unwind_read_code(env, w, w->pc - 16) &&
+	       arch_call_before(w->code[1], w->pc, &target) == ARCH_CALL_NONE;
 }
 
 /* enum unwind_callee: whether the code at w->pc, if it has no frame, returns to ra. */
@@ -307,7 +277,7 @@ UNWIND_INLINE int unwind_search_here(void *env, struct unwinder *w)
 	w->scan_at = slot + 8;
 	w->scan_prev = word;
 	/* Most words are small numbers or stack addresses, which are cheap to rule out. */
-	if (unwind_is_no_address(word) ||
+	if (word - UNWIND_MEMORY_PAGE > UNWIND_ADDRESS_MASK ||
 	    word - slot + UNWIND_MAX_GUESS_BYTES < 2 * UNWIND_MAX_GUESS_BYTES)
 		return 0;
 	if (!unwind_find_mapping(env, w, word - 1) && unwind_is_pair(env, w, slot, saved, word))

@@ -406,8 +406,9 @@ UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct u
 				   uint32_t kind)
 {
 	uint64_t cfa = 0, fp = w->fp, ra = 0;
-	uint32_t fp_kind, ra_kind, known;
+	uint32_t fp_kind, ra_kind;
 	int err = unwind_find_cfa(env, w, r, kind, &cfa);
+
 	if (err)
 		return UNWIND_END(w, err);
 	fp_kind = UNWIND_ANEW(r->fp);
@@ -434,12 +435,13 @@ UNWIND_INLINE int unwind_step_rule(void *env, struct unwinder *w, const struct u
 		return unwind_unread(w, err, ra_kind == RA_REG ? UNWIND_BAD_RULE : UNWIND_READ_RA);
 	ra = arch_strip(ra);
 	/*
-	 * A new coroutine has 0 or no address at all where others have a return address. After a
-	 * guessed frame 0 means a wrong guess; in an interrupted one, that it was changing stacks.
+	 * A new coroutine has 0 where others have a return address. After a guessed frame, 0 means
+	 * that the guess was wrong; in an interrupted frame, that it was just changing stacks.
 	 */
-	known = !w->exact && !w->saw_guess && !(r->ra & RULE_GUESSED);
-	if (!ra || (known && unwind_is_no_address(ra)))
-		return UNWIND_END(w, known ? UNWIND_ROOT_GUESS : UNWIND_RA_ZERO);
+	if (!ra)
+		return UNWIND_END(w, w->exact || w->saw_guess || r->ra & RULE_GUESSED
+					     ? UNWIND_RA_ZERO
+					     : UNWIND_ROOT_GUESS);
 	/*
 	 * Only an interrupted frame may have pushed nothing yet; with others, unwinding would loop.
 	 */
@@ -490,7 +492,7 @@ UNWIND_INLINE int unwind_without_table(struct unwinder *w, int code)
  */
 UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *frames)
 {
-	uint32_t n = w->nr, kind, planted;
+	uint32_t n = w->nr, kind;
 	const struct unwind_rule *r = &w->rule;
 	uint32_t here = w->run.here;
 	uint64_t low = w->sp, pc;
@@ -520,14 +522,11 @@ UNWIND_INLINE int unwind_step_known(void *env, struct unwinder *w, uint64_t *fra
 	}
 	if (here == HERE_EMITTED)
 		w->nr = n;
-	planted = w->mode & UNWIND_BY_TABLES ? unwind_planted(env, w, code, frames, n) : 0;
-	if (planted) {
-		w->nr = n + 1 - planted;
-		return UNWIND_END(w, UNWIND_ROOT_GUESS);
-	}
 	if (code && code != UNWIND_JIT && code != UNWIND_NO_FDE &&
 	    (code != UNWIND_NO_TABLE || !w->generated))
 		return unwind_without_table(w, code);
+	if (w->mode & UNWIND_BY_TABLES && unwind_was_planted(env, w, code))
+		return UNWIND_END(w, UNWIND_ROOT_GUESS);
 	kind = CFA_NONE;
 	if (!code) {
 		kind = w->exact && r->ra & RULE_ENTERED ? CFA_SP : r->cfa;
