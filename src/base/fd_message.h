@@ -54,5 +54,11 @@ ssize_t fd_message_receive(int sock, struct fd_message *m, int flags);
  */
 size_t fd_message_take(struct fd_message *m, int *fds, size_t max, bool *lost);
 
+/*
+ * Puts a file into a message that stays where it is: the end that it can be received from, or
+ * -errno. When that end is closed, the kernel drops the file.
+ */
+int fd_message_park(int fd);
+
 /* The one file that came, or -1. */
 int fd_message_take_one(struct fd_message *m);

@@ -470,8 +470,7 @@ static int open_session(struct recorder *r)
 	bool scans = r->opts.programs & CAPTURE_SNAPSHOT;
 	int err = scans ? wait_peers_new(r->bpf, &r->peers) : 0;
 	struct session_deps deps = {
-		.sink = r->opts.sink,
-		.sink_ctx = r->opts.sink_ctx,
+		.sink = r->opts.sink, .sink_ctx = r->opts.sink_ctx,
 		.tracker = r->tracker,
 		.binaries = &r->binaries,
 		.symbolizer = r->symbolizer,
@@ -483,6 +482,7 @@ static int open_session(struct recorder *r)
 		.on_binary = recorder_on_binary,
 		.meet = recorder_meet,
 		.forker = r->forker,
+		.process_owner = recorder_process_owner,
 		.find_peers = scans ? find_peers : NULL,
 		.no_names = r->opts.no_names,
 		.ctx = r,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whose share of the kernel's tables something takes. */
+/* Whose share of what all users have together something takes. */
 #include "src/capture/processes/binary_store.h"
 #include "src/capture/recorder_parts.h"
 #include "src/foreign/file_opener.h"

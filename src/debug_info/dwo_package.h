@@ -26,10 +26,12 @@ struct dwo_package;
 
 /* fd is borrowed. 0 or -errno. *lack: as of debug_file_open(), where a compression is not known. */
 int dwo_package_open(int fd, struct dwo_package **pp, uint32_t *lack);
-/* The same, of an object file; -ENOENT, too: it has no split unit, or nothing else. */
+/* Opens an object file that holds split units; -ENOENT, too: it has none, or nothing else. */
 int dwo_package_open_object(int fd, struct dwo_package **pp, uint32_t *lack);
 void dwo_package_close(struct dwo_package *p);		/* NULL is fine */
 
-/* The caller ends the Elf before the next call. NULL: it has no such unit, or is damaged. Of an
- * object file id does not count. */
+/*
+ * The caller ends the Elf before the next call. NULL: it has no such unit, or is damaged. An object
+ * file is one unit, whatever id is.
+ */
 Elf *dwo_package_elf(struct dwo_package *p, uint64_t id);

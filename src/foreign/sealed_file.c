@@ -3,27 +3,12 @@
 
 #include <errno.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "src/base/fd_message.h"
 
 int sealed_file_new(int fd)
 {
-	struct fd_message m;
-	char byte = 0;
-	int ends[2];
-	ssize_t n;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return -errno;
-	fd_message_init(&m, &byte, 1);
-	fd_message_attach(&m, &fd, 1);
-	n = fd_message_send(ends[0], &m, MSG_DONTWAIT);
-	close(ends[0]);
-	if (n == 1)
-		return ends[1];
-	close(ends[1]);
-	return (int)n;
+	return fd_message_park(fd);
 }
 
 int sealed_file_open(int seal)

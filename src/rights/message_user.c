@@ -5,15 +5,14 @@
 #include <linux/capability.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "src/base/fd_message.h"
 
 /*
- * No account has such a number: systemd's table of users (UIDS-GIDS) leaves 2^31 and above to
- * nobody. Two recordings have different pids.
+ * No account has such a number: systemd's table of users (UIDS-GIDS) gives out none from 2^31 on.
+ * Two recordings have different pids.
  */
 #define FIRST_UNUSED 0xf0000000u
 
@@ -25,36 +24,22 @@ int capset(cap_user_header_t head, const cap_user_data_t data);
 
 _Static_assert(CAP_SYS_ADMIN < 32 && CAP_SYS_RESOURCE < 32, "in the first word of a set");
 
-/* Sends fd in a message that is never received: 0, or the kernel's answer. */
-static int send_once(int fd)
-{
-	struct fd_message m;
-	int ends[2];
-	char byte = 0;
-	ssize_t n;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return -errno;
-	fd_message_init(&m, &byte, 1);
-	fd_message_attach(&m, &fd, 1);
-	n = fd_message_send(ends[0], &m, MSG_DONTWAIT);
-	close(ends[0]);
-	close(ends[1]);
-	return n < 0 ? (int)n : 0;
-}
-
+/* Sends a file that is never received: 0, or the kernel's answer. */
 static int try_to_send(void)
 {
-	int fd = eventfd(0, EFD_CLOEXEC), err;
+	int fd = eventfd(0, EFD_CLOEXEC), end;
 
 	if (fd < 0)
 		return -errno;
-	err = send_once(fd);
+	end = fd_message_park(fd);
 	close(fd);
-	return err;
+	if (end < 0)
+		return end;
+	close(end);
+	return 0;
 }
 
-/* As it will be when these capabilities are given up. */
+/* The answer that the kernel will give when these capabilities are given up. */
 static int try_without_caps(void)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };

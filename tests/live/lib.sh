@@ -110,6 +110,15 @@ until_true() {
 	done
 }
 
+# build_small: ./small is probee with room for 120,000 unwind rows: libc and ten of the libraries many_lib_*.
+build_small() {
+	local built
+	built=$(dirname "$PROBEE")
+	gcc -std=gnu11 -O2 -D_GNU_SOURCE -I"$ROOT" -DUNWIND_MAX_ROWS=120000 -c "$ROOT/src/capture/tables/unwind_slabs.c" -o slabs.o &&
+		gcc -o small $(printf "$built/%s " $(sed -n '/MAIN_SRCS := \\$/,/^$/s/^\t\(src.*\)\.c.*/\1.o/p' "$ROOT/sources.mk")) \
+			slabs.o "$built/libprobee.a" $(sed -n 's/^LDLIBS := //p; s/^WRAP := //p' "$ROOT/Makefile")
+}
+
 run_limited() {
 	timeout --foreground -k 5 "$TIME_LIMIT" "$PROBEE" "$@" 2>"$T/err"	# ends with the test's process group
 	RC=$?

@@ -160,7 +160,7 @@ rm -r cache/probee
 # --- places where debug information may be
 build split -gsplit-dwarf && record split
 check "in .dwo files" has split.pbz "$inlined" --lines
-# As clang's -gsplit-dwarf=single.
+# Clang's -gsplit-dwarf=single leaves split units in the object files; this makes the same with gcc.
 for unit in one other; do
 	gcc -O2 -g -fno-ipa-icf -gsplit-dwarf -dumpbase $unit -S $unit.c -o $unit.s && gcc -c $unit.s -o $unit.o && cp $unit.o $unit.dwo
 done

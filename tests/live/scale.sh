@@ -52,13 +52,7 @@ check "copies: which is built once" at_most "$(tables alike.pbz tables)" $((othe
 finish "$PID"
 
 # The same program with room for libc and ten of the libraries.
-built=$(dirname "$PROBEE")
-small() {
-	gcc -std=gnu11 -O2 -D_GNU_SOURCE -I"$ROOT" -DUNWIND_MAX_ROWS=120000 -c "$ROOT/src/capture/tables/unwind_slabs.c" -o slabs.o &&
-		gcc -o small $(printf "$built/%s " $(sed -n '/MAIN_SRCS := \\$/,/^$/s/^\t\(src.*\)\.c.*/\1.o/p' "$ROOT/sources.mk")) \
-			slabs.o "$built/libprobee.a" $(sed -n 's/^LDLIBS := //p; s/^WRAP := //p' "$ROOT/Makefile")
-}
-check "a program with room for little" small
+check "a program with room for little" build_small
 mapfile -t files < <(copies "$T/few" 40 "${libs[@]}")
 start many 40 1 "${files[@]}"
 PROBEE=$T/small snapshot -p "$(pgrep -d, -P "$PID")" --walk-all -F 10 -d 10 -o small.pbz

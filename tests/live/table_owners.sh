@@ -9,14 +9,7 @@ chain="main;child;many_outer;many_middle;many_inner;wait_here"
 as() { local uid=$1; shift; setpriv --reuid="$uid" --regid="$uid" --clear-groups "$@"; }
 command -v setpriv >/dev/null || skip "no setpriv"
 
-# The program of scale.sh: with room for few rows.
-built=$(dirname "$PROBEE")
-small() {
-	gcc -std=gnu11 -O2 -D_GNU_SOURCE -I"$ROOT" -DUNWIND_MAX_ROWS=120000 -c "$ROOT/src/capture/tables/unwind_slabs.c" -o slabs.o &&
-		gcc -o small $(printf "$built/%s " $(sed -n '/MAIN_SRCS := \\$/,/^$/s/^\t\(src.*\)\.c.*/\1.o/p' "$ROOT/sources.mk")) \
-			slabs.o "$built/libprobee.a" $(sed -n 's/^LDLIBS := //p; s/^WRAP := //p' "$ROOT/Makefile")
-}
-check "a program with room for little" small
+check "a program with room for little" build_small
 
 chmod 777 .
 mapfile -t flood < <(as 4001 "$ROOT/tests/workloads/many_copies.py" "$T/flood" 60 "$WORKLOADS/many_lib_1024.so")

@@ -27,7 +27,7 @@ static inline unsigned terminal_char(const unsigned char *s, size_t left, uint32
 	return *code >> 11 == 27 ? 0 : n;	/* surrogates */
 }
 
-/* Of Unicode's Default_Ignorable_Code_Point, what has no other reason to be here. */
+/* Unicode's Default_Ignorable_Code_Point, without the characters that are refused for other reasons. */
 static inline bool terminal_hides(uint32_t c)
 {
 	static const uint32_t hidden[] = { 0xad, 0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x180b, 0x180c, 0x180d, 0x180e, 0x180f, 0x200b,

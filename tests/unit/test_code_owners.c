@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shares of code objects. Users are put into place by hand: processes of a test have one user. */
+/* Shares of code objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -21,10 +20,17 @@ static struct code_owner *add_user(uint32_t user)
 	return &o.v[o.nr++];
 }
 
+/* Processes 4000 to 4999 are of user 4. */
+static uint32_t thousands(void *ctx, uint32_t tgid)
+{
+	(void)ctx;
+	return tgid / 1000;
+}
+
 static int setup(void **state)
 {
 	(void)state;
-	code_owners_init(&o, OBJECTS);
+	code_owners_init(&o, OBJECTS, thousands, NULL);
 	return 0;
 }
 
@@ -71,15 +77,16 @@ static void who_has_many_waiting_comes_later(void **state)
 static void processes_of_a_user_share(void **state)
 {
 	struct processes ps;
-	struct process *a, *b;
+	struct process *a, *b, *other;
 
 	(void)state;
 	processes_init(&ps);
-	a = processes_add(&ps, (uint32_t)getpid(), 1);
-	b = processes_add(&ps, (uint32_t)getppid(), 1);
-	assert_ptr_equal(code_owner_of(&o, a), code_owner_of(&o, a));
-	assert_int_equal(code_owner_of(&o, a)->user, getuid());
-	assert_non_null(code_owner_of(&o, b));
+	a = processes_add(&ps, 4001, 1);
+	b = processes_add(&ps, 4002, 1);
+	other = processes_add(&ps, 5001, 1);
+	assert_ptr_equal(code_owner_of(&o, a), code_owner_of(&o, b));
+	assert_int_equal(code_owner_of(&o, a)->user, 4);
+	assert_int_equal(code_owner_of(&o, other)->user, 5);
 	processes_release(&ps);
 }
 

@@ -49,7 +49,7 @@ static int send_many(int sock, size_t nr)
 	return sendmsg(sock, &m, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 ? 0 : -errno;
 }
 
-/* As a recording: few files may be open, and these capabilities are given up. */
+/* A recording, too, may have few files open. */
 static int few_files(void)
 {
 	return setrlimit(RLIMIT_NOFILE, &(struct rlimit){ MAY_OPEN, MAY_OPEN });

@@ -37,7 +37,7 @@ static int load(struct world *w, uint32_t binary, size_t rows)
 	return err;
 }
 
-/* As often as it takes. */
+/* Loads again until there is room. */
 static int load_at_last(struct world *w, uint32_t binary, size_t rows)
 {
 	int err = load(w, binary, rows);

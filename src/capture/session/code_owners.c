@@ -4,38 +4,29 @@
 #include <assert.h>
 
 #include "src/model/process.h"
-#include "src/proc/procfs.h"
 
 #define SHARE 4				/* a user may have 1/4 of all objects, */
 #define SHARE_OF_ROOT 2
 #define WAITING_SHARE 8			/* and 1/8 of all may wait */
 #define FEW 1024
-#define UNKNOWN UINT32_MAX		/* the user of processes that are gone; no uid is that */
 
 struct owner_of_process {
 	uint64_t serial;
 	struct code_owner *owner;	/* NULL: not looked up yet */
 };
 
-void code_owners_init(struct code_owners *o, size_t nr_objects)
+void code_owners_init(struct code_owners *o, size_t nr_objects, process_owner_fn user_of,
+		      void *ctx)
 {
 	*o = (struct code_owners){ .of = { .size = sizeof(struct owner_of_process) },
-				   .nr_objects = nr_objects };
+				   .nr_objects = nr_objects,
+				   .user_of = user_of,
+				   .ctx = ctx };
 }
 
 void code_owners_release(struct code_owners *o)
 {
 	per_process_release(&o->of);
-}
-
-/* The real user, or the effective one of root's: see src/foreign/wait_budget.h. */
-static uint32_t user_of(const struct process *p)
-{
-	struct proc_status status;
-
-	if (procfs_status((pid_t)p->tgid, &status))
-		return UNKNOWN;
-	return status.real_uid ? status.real_uid : status.uid;
 }
 
 static struct code_owner *owner_of_user(struct code_owners *o, uint32_t user)
@@ -52,12 +43,13 @@ static struct code_owner *owner_of_user(struct code_owners *o, uint32_t user)
 struct code_owner *code_owner_of(struct code_owners *o, const struct process *p)
 {
 	struct owner_of_process *of = per_process_at(&o->of, p);
+	struct code_owner *owner = of ? of->owner : NULL;
 
-	if (!of)
-		return owner_of_user(o, UNKNOWN);
-	if (!of->owner)
-		of->owner = owner_of_user(o, user_of(p));
-	return of->owner;
+	if (!owner)
+		owner = owner_of_user(o, o->user_of ? o->user_of(o->ctx, p->tgid) : 0);
+	if (of)
+		of->owner = owner;
+	return owner;
 }
 
 bool code_owner_may_add(const struct code_owners *o, const struct code_owner *c)

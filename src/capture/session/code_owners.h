@@ -18,7 +18,7 @@
  * Limits. 16 users are told apart; further ones count as one.
  *
  *	struct code_owners o;
- *	code_owners_init(&o, nr)		nr: objects in all
+ *	code_owners_init(&o, nr, user_of, ctx)	nr: objects in all
  *	c = code_owner_of(&o, p)
  *	code_owner_may_add(&o, c)		then c->nr++
  *	code_owner_waits(&o, c)			an object waits; returns its priority
@@ -43,13 +43,19 @@ struct code_owner {
 	size_t nr_waiting;		/* to be read */
 };
 
+/* The user who pays for a process: see src/foreign/wait_budget.h. NULL: all are one. */
+typedef uint32_t (*process_owner_fn)(void *ctx, uint32_t tgid);
+
 struct code_owners {
 	struct per_process of;		/* who owns a process */
 	struct code_owner v[CODE_OWNERS];
 	size_t nr, nr_objects;
+	process_owner_fn user_of;
+	void *ctx;
 };
 
-void code_owners_init(struct code_owners *o, size_t nr_objects);
+void code_owners_init(struct code_owners *o, size_t nr_objects, process_owner_fn user_of,
+		      void *ctx);
 void code_owners_release(struct code_owners *o);
 
 /* The owner of p, valid until the release. Processes that are gone have one together. */

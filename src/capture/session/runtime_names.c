@@ -11,7 +11,6 @@
 #include "src/base/hash_index.h"
 #include "src/base/patience.h"
 #include "src/base/worker.h"
-#include "src/capture/session/code_owners.h"
 #include "src/capture/session/runtime_shift.h"
 #include "src/capture/stacks/memory_reader.h"
 #include "src/capture/tables/process_runtimes.h"
@@ -95,7 +94,7 @@ int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_name
 	if (!n)
 		return -ENOMEM;
 	n->deps = *deps;
-	code_owners_init(&n->owners, RUNTIME_NAMES_MAX);
+	code_owners_init(&n->owners, RUNTIME_NAMES_MAX, deps->process_owner, deps->owner_ctx);
 	n->memory = memory_reader_new(deps->forker);
 	n->scripts = v8_scripts_new();
 	if (!n->memory || !n->scripts) {

@@ -31,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/capture/session/code_owners.h"
 #include "src/symbolize/symbolizer.h"
 #include "unwind/frame_program.h"
 
@@ -56,6 +57,8 @@ struct runtime_names_deps {
 			     const struct runtime_image *image, uint64_t bias,
 			     const struct unwind_runtime *rt);
 	void *ctx;
+	process_owner_fn process_owner;	/* gets owner_ctx; NULL: all processes are one user's */
+	void *owner_ctx;
 };
 
 struct runtime_names_stats {

@@ -94,6 +94,8 @@ static int make_names(struct session *s)
 		.forker = deps->forker,
 		.on_short_way = on_short_way,
 		.ctx = s,
+		.process_owner = deps->process_owner,
+		.owner_ctx = deps->ctx,
 	};
 	const struct runtime_attacher_deps attacher = {
 		.runtimes = deps->runtimes,

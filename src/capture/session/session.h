@@ -30,6 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/capture/session/code_owners.h"
 #include "src/capture/waits/peer_samples.h"
 #include "src/capture/stacks/wire_decode.h"
 #include "src/model/record.h"
@@ -64,6 +65,7 @@ struct session_deps {
 	struct process_runtimes *runtimes;
 	void (*begin_thread)(void);
 	struct child_forker *forker;	/* of who reads memory */
+	process_owner_fn process_owner;	/* NULL: all processes are one user's */
 	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
 	/*

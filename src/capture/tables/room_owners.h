@@ -3,13 +3,13 @@
  * How much of each room in the kernel's tables each owner has: who must give some up when a room is
  * full.
  *
- * The problem. All users' tables are in the same rooms. If what was met least lately went first,
- * whoever has thousands of files that are met all the time would drive out the tables of all
- * others, which are built again and again then.
+ * The problem. All users' tables are in the same rooms. If the table went first that no stack has
+ * needed for longest, a user with thousands of files in use would drive out the tables of all
+ * others. They would be built again and again.
  *
- * The idea. When a room is full, the owner who has most of it gives up something; what is just to
- * be put in counts as the owner's who asks. So an owner with less than his share loses nothing, and
- * who asks for more than anybody has pays himself. Root's files are those of the distribution,
+ * The idea. When a room is full, the owner who has most of it gives up something. What is asked
+ * for counts as the asking owner's. So an owner with less than his share loses nothing, and one who
+ * asks for more than any other has gives up his own. Root's files are those of the distribution,
  * which all users run, so root has three shares.
  *
  * Example, a room for 1,000 rows, of which 400 are root's and 600 are user 1000's:

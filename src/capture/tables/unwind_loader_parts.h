@@ -67,8 +67,7 @@ struct unwind_loader {
 	size_t nr_tables, cap_tables;
 	size_t first_free;			/* no table before this one is PLACE_FREE */
 	uint32_t max_numbers;
-	/* Of tables that are PLACE_RETIRED. */
-	uint64_t retired_rows, retired_pages, retired_numbers;
+	uint64_t retired_rows, retired_pages, retired_numbers;	/* of tables PLACE_RETIRED */
 	struct table_ref *refs;			/* by index of the binary */
 	size_t cap_refs;
 	struct table_ref windows[UNWIND_MAX_WINDOWS];
@@ -104,16 +103,16 @@ void unwind_loader_refer(struct unwind_loader *l, uint32_t binary, struct table_
 /* A program finds this by number from now on. */
 void unwind_loader_publish(struct unwind_loader *l, uint32_t number, struct unwind_binary place);
 
-/* Counts what p has as its owner's (1), or as nobody's any more (-1). */
+/* Adds what p has to its owner's account (1), or takes it from there (-1). */
 void unwind_loader_charge(struct unwind_loader *l, const struct placed *p, int sign);
 
 /* Makes everything that a table holds free again. No program reads it. */
 void unwind_loader_reclaim(struct unwind_loader *l, struct placed *t);
-/* The same for all whose epoch is over. */
+/* Reclaims all retired tables whose epoch is over. */
 void unwind_loader_reclaim_all(struct unwind_loader *l);
 /* No binary refers to it any more. */
 void unwind_loader_retire(struct unwind_loader *l, struct placed *t);
-/* Evicts what of late was not met, as long as little is free. */
+/* Evicts tables that no stack has needed lately, as long as little is free. */
 void unwind_loader_keep_reserve(struct unwind_loader *l);
 /*
  * There was no place for t, because what room[] is called was full. -EAGAIN: there will be; else

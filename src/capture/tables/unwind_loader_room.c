@@ -116,7 +116,7 @@ static void evict(struct unwind_loader *l, struct placed *t, const char *what)
 	l->stats.evicted++;
 }
 
-/* Of the tables of an owner, or of anybody. */
+/* The owner's table, or anybody's, that no stack has needed for longest; NULL: he has none. */
 static struct placed *least_used(struct unwind_loader *l, unsigned owner)
 {
 	struct placed *found = NULL;
