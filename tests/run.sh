@@ -25,6 +25,7 @@
 # must not rely on being alone, and no test may end processes by their name.
 # A test of the kinds live, vm, browser, consumers, push, oracle, unit, cli and san (unless a sanitizer has found something) that fails
 # beside others is run once more, alone, after all others. If it passes then, it counts as passed, and its line says so; the figure of such tests is in the line before the last.
+# So is a test of any other kind but fuzz that was out of time.
 # RETRIES (15) limits their number, RETRY_UNTIL (1700) the seconds in which one may begin; RETRIES=0: none.
 # A test of the kind cli that says "# san: no" mostly waits, and is not run with sanitizers.
 # With BUILD=1 the programs for san, fuzz and live are built while the first tests run.
@@ -286,6 +287,8 @@ start() {
 may_repeat() {
 	case ${kinds[$1]}:$2 in
 	*:0 | *:77) return 1 ;;
+	fuzz:*) return 1 ;;
+	*:124 | *:137) ;;
 	live:* | vm:* | browser:* | consumers:* | push:* | oracle:* | cli:* | unit:*) ;;
 	san:*) ! grep -qE 'Sanitizer|runtime error:' "$work/$1/log" || return 1 ;;
 	*) return 1 ;;
