@@ -94,6 +94,7 @@ struct process {
 	bool is_kthread;		/* according to /proc */
 	bool awaited;			/* a deferred stack needs it: processes_await() */
 	bool dirty;			/* its mappings have changed since they were published */
+	bool is_listed;			/* process_tracker.c: it has changed lately */
 	bool no_more_windows;		/* no others are read */
 	bool windows_dirty;		/* they have changed since they were published */
 	struct window_of_code *windows;	/* sorted; they do not overlap; owned */

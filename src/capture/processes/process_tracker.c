@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/capture/processes/binary_store.h"
@@ -25,6 +26,7 @@
 #define EXEC_SETTLES_NS (100 * NSEC_PER_MSEC)
 
 #define LOOK_FOR_ENDS_NS (10 * NSEC_PER_SEC)
+#define LOOK_AT_ALL_NS (50 * NSEC_PER_MSEC)
 /* After events were lost, /proc is read again: at once, then not before this, or for 1/20. */
 #define REPAIR_NS (200 * NSEC_PER_MSEC)
 #define REPAIR_SHARE 20
@@ -42,7 +44,14 @@ struct process_tracker {
 	uint64_t settle_until_ns;	/* some process has exec'ed within EXEC_SETTLES_NS */
 	uint64_t next_look_ns;		/* when to look for ends of which no event came */
 	uint64_t drained_ns;		/* all events from before this are known */
-	bool any_dirty;
+	/*
+	 * Those that have changed or exec'ed lately. Where programs start all the time there are
+	 * thousands of others that have ended, and these are looked through only now and then.
+	 */
+	struct process **changed;
+	size_t nr_changed, cap_changed;
+	bool any_dirty;			/* one that is not listed, too */
+	uint64_t next_all_ns;		/* when all are looked through */
 	bool repair;			/* events were lost: /proc must be read again, */
 	uint64_t next_repair_ns;	/* but not before this */
 };
@@ -76,10 +85,33 @@ int process_tracker_new(const struct process_tracker_deps *deps, struct process_
 	return 0;
 }
 
+static void unlist(struct process_tracker *t, size_t i)
+{
+	t->changed[i]->is_listed = false;
+	t->changed[i] = t->changed[--t->nr_changed];
+}
+
+/* Without memory it is found among all. */
+static void list(struct process_tracker *t, struct process *p)
+{
+	struct process **at;
+
+	t->any_dirty = true;
+	if (p->is_listed)
+		return;
+	at = array_push(&t->changed, &t->nr_changed, &t->cap_changed);
+	if (at)
+		*at = p;
+	p->is_listed = at;
+}
+
 static void forget(void *ctx, struct process *p)
 {
 	struct process_tracker *t = ctx;
 
+	for (size_t i = 0; p->is_listed && i < t->nr_changed; i++)
+		if (t->changed[i] == p)
+			unlist(t, i);
 	if (t->loader)
 		unwind_loader_forget(t->loader, p);
 	process_maps_forget(t->maps, p);
@@ -93,6 +125,7 @@ void process_tracker_free(struct process_tracker *t)
 		forget(t, p);
 	task_events_close(t->events);
 	process_maps_free(t->maps);
+	free(t->changed);
 	free(t);
 }
 
@@ -128,12 +161,12 @@ static void publish(struct process_tracker *t, struct process *p)
 	if (!t->loader)
 		return;
 	if (p->dirty && is_too_early(p)) {
-		t->any_dirty = true;
+		list(t, p);
 		return;
 	}
 	if (p->dirty && p->nr_live && p->died_ns == TIME_NEVER &&
 	    unwind_loader_process(t->loader, t->deps.binaries, p) == -EAGAIN) {
-		t->any_dirty = true;	/* there is room soon */
+		list(t, p);		/* there is room soon */
 		return;
 	}
 	p->dirty = false;
@@ -199,7 +232,8 @@ static int event_fork(struct process_tracker *t, const struct task_event *ev)
 		return 0;
 	child->dirty = !t->loader || !unwind_loader_inherit(t->loader, child, parent) ||
 		       parent->dirty;
-	t->any_dirty |= child->dirty;
+	if (child->dirty)
+		list(t, child);
 	return process_inherit(child, parent, ev->time_ns);
 }
 
@@ -222,6 +256,7 @@ static int event_exec(struct process_tracker *t, const struct task_event *ev)
 	strncpy(p->comm, ev->text, sizeof(p->comm) - 1);
 	cmdlines_read(t->deps.cmdlines, p);
 	t->settle_until_ns = ev->time_ns + EXEC_SETTLES_NS;
+	list(t, p);
 	return 0;
 }
 
@@ -238,7 +273,7 @@ static struct process *known(struct process_tracker *t, const struct task_event 
 	p = processes_add(t->deps.processes, ev->tgid, ev->time_ns);
 	if (p) {
 		process_maps_scan(t->maps, p, ev->time_ns);
-		t->any_dirty = true;
+		list(t, p);
 	}
 	return p;
 }
@@ -258,7 +293,7 @@ static int event_map(struct process_tracker *t, const struct task_event *ev)
 	if (!strncmp(ev->text, "//anon", 6))
 		map.path = "";
 	cmdlines_read(t->deps.cmdlines, p);
-	t->any_dirty = true;
+	list(t, p);
 	return process_maps_event(t->maps, p, (pid_t)ev->tid, &map, ev->time_ns);
 }
 
@@ -315,20 +350,45 @@ int process_tracker_event(void *ctx, const struct task_event *ev)
 	return handlers[ev->kind](t, ev);
 }
 
+static bool is_settling(const struct process *p, uint64_t now)
+{
+	return p->died_ns == TIME_NEVER && p->exec_ns + EXEC_SETTLES_NS > now;
+}
+
+static void bring_up_to_date(struct process_tracker *t, struct process *p, uint64_t now)
+{
+	if (p->dirty)
+		publish(t, p);
+	else if (t->loader && is_settling(p, now))
+		unwind_loader_check(t->loader, p);
+}
+
+static void publish_changed(struct process_tracker *t, uint64_t now)
+{
+	for (size_t i = t->nr_changed; i-- > 0;) {
+		struct process *p = t->changed[i];
+
+		bring_up_to_date(t, p, now);
+		if (!p->dirty && !is_settling(p, now))
+			unlist(t, i);
+	}
+}
+
 static void publish_all(struct process_tracker *t)
 {
-	bool settling = t->settle_until_ns > now_ns();
+	uint64_t now = now_ns();
 
-	if (!t->any_dirty && !settling)
+	if (!t->any_dirty && t->settle_until_ns <= now)
 		return;
-	t->any_dirty = false;
-	for (struct process *p = t->deps.processes->all; p; p = p->next) {
-		if (p->dirty)
-			publish(t, p);
-		else if (settling && p->died_ns == TIME_NEVER && t->loader &&
-			 p->exec_ns + EXEC_SETTLES_NS > now_ns())
-			unwind_loader_check(t->loader, p);
+	if (now < t->next_all_ns) {
+		publish_changed(t, now);
+		return;
 	}
+	t->next_all_ns = now + LOOK_AT_ALL_NS;
+	t->any_dirty = false;
+	publish_changed(t, now);
+	for (struct process *p = t->deps.processes->all; p; p = p->next)
+		bring_up_to_date(t, p, now);
 }
 
 /* Reads all of /proc. A program can cause losses all the time, so that takes a share of it only. */
@@ -380,6 +440,7 @@ int process_tracker_start(struct process_tracker *t, struct unwind_loader *loade
 		     strerror(-t->no_events));
 	t->loader = loader;
 	t->any_dirty = true;
+	t->next_all_ns = 0;
 	publish_all(t);
 	return err;
 }
