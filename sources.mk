@@ -371,6 +371,7 @@ CAPTURE_SRCS := \
 	src/capture/tables/unwind_loader_room.c \
 	src/capture/tables/unwind_rules.c \
 	src/capture/tables/unwind_slabs.c \
+	src/capture/tables/user_costs.c \
 	src/capture/tables/unwind_slices.c \
 	src/probes/kernel_functions.c \
 	src/probes/probe_spec.c src/probes/source_lines.c \

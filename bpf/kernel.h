@@ -253,7 +253,7 @@ typedef struct {
 } kuid_t;
 
 struct cred {
-	kuid_t uid;
+	kuid_t uid, euid;
 };
 
 struct irqaction {

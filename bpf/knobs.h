@@ -9,6 +9,8 @@
 
 #define WIRE_MAX_EVENTS 32		/* event sources of one recording */
 
+#define USER_RATES 256			/* users whose rate is lowered, by number */
+
 #define NO_PROCESS UINT32_MAX		/* no thread group has this number */
 
 struct knobs {
@@ -89,13 +91,14 @@ struct switch_requests {
 #define ONCPU_REQUEST_BYTES 64	/* of struct oncpu_request: a cache line for each CPU */
 
 enum counter {
-	COUNTER_FIRED,			/* sampler program runs: the sum of the next six */
+	COUNTER_FIRED,			/* sampler program runs: the sum of the next seven */
 	COUNTER_IDLE,			/* the CPU was idle */
 	COUNTER_FILTERED,		/* the thread is not a target */
 	COUNTER_OUTSIDE,		/* the thread is outside of probee's PID namespace */
 	COUNTER_SUBMITTED,		/* the ring buffer took the record */
 	COUNTER_RING_FULL,		/* the ring buffer refused it */
 	COUNTER_PASSED_OVER,		/* the rate was lowered (bpf/rate_limit.h) */
+	COUNTER_OF_SLOWED,		/* that of the user was (bpf/user_rates.bpf.h) */
 	COUNTER_KERNEL_STACK,		/* kernel stacks that could not be read */
 	COUNTER_STACKS,			/* user stacks unwound */
 	/* Of stays off the CPU (bpf/off_cpu.bpf.h). */
@@ -118,6 +121,7 @@ struct scan_totals {
 	uint64_t reads, faulted;	/* pages of memory read; of these: faulted in */
 	uint64_t stacks;		/* user stacks unwound */
 	uint64_t same;			/* rows of threads that have not run since the last scan */
+	uint64_t of_slowed;		/* of filtered: it was not the turn of the user's threads */
 	uint64_t misled;		/* 1: a memo gave a wrong stack (bpf/kernel_memo.bpf.h) */
 	uint64_t has_clocks;		/* the next two are known */
 	uint64_t sched_behind_ns;	/* CLOCK_MONOTONIC minus the scheduler's clock */
@@ -146,6 +150,7 @@ struct scan_place {
 /* Written by user space between scans. */
 struct scan_control {
 	uint64_t begin_ns;		/* of this scan; rows of unchanged threads have this time */
+	uint64_t interval_ns;		/* from scan to scan: what a row weighs */
 	uint64_t given_up;		/* readers started up to then write no rows any more */
 	uint32_t slot;			/* scratch of this reader and of no other, hung or not */
 	uint32_t no_reads;		/* no thread's memory is read */
@@ -156,7 +161,7 @@ struct scan_control {
 	uint32_t no_memo;		/* kernel stacks are not taken from memos */
 	uint32_t event;			/* number of the event that rows of scans belong to */
 	uint32_t hung_users;		/* in the map hung, besides processes */
-	uint32_t pad;
+	uint32_t scan;			/* its number; aside: 0 */
 };
 
 /* State of the scan of all descriptors (bpf/holders.bpf.h). User space zeroes it before each. */

@@ -9,6 +9,7 @@
 #include "bpf/filter.bpf.h"
 #include "bpf/new_code.bpf.h"
 #include "bpf/stack_delta.bpf.h"
+#include "bpf/user_rates.bpf.h"
 
 /* struct bpf_perf_event_data with the registers as words, as the unwinder has them. */
 struct perf_context {
@@ -128,31 +129,40 @@ static __always_inline void end_tick(struct gather *g)
 }
 
 /*
- * Counts a tick as all the ticks that were asked for which it stands for. false: it is not taken.
+ * Counts a tick as all the ticks that were asked for which it stands for. 0: it is not taken; else
+ * how many ticks that meet threads of the same user it stands for.
  */
-static __always_inline bool is_taken(struct gather *g, struct task_struct *task,
-				     struct task_ids ids, struct rate_share share, uint32_t event)
+static __always_inline uint32_t is_taken(struct gather *g, struct task_struct *task,
+					 struct task_ids ids, struct rate_share share,
+					 uint32_t event)
 {
+	uint32_t times;
+
 	g->counters[COUNTER_FIRED] += share.done;
 	g->counters[COUNTER_FIRED_BY + event] += share.done;
 	if (!task->pid && !knobs.include_idle) {
 		g->counters[COUNTER_IDLE] += share.done;
-		return false;
+		return 0;
 	}
 	if (is_outside(task, ids)) {
 		g->counters[COUNTER_OUTSIDE] += share.done;
-		return false;
+		return 0;
 	}
 	if (!task_wanted(task, ids)) {
 		g->counters[COUNTER_FILTERED] += share.done;
-		return false;
+		return 0;
 	}
 	if (knobs.limit_rate && rate_limit_passes(&g->window, share)) {
 		g->counters[COUNTER_PASSED_OVER] += share.done;
-		return false;
+		return 0;
+	}
+	times = user_times(task);
+	if (times > 1 && bpf_get_prandom_u32() & (times - 1)) {
+		g->counters[COUNTER_OF_SLOWED] += share.done;
+		return 0;
 	}
 	g->counters[COUNTER_PASSED_OVER] += share.done - 1;
-	return true;
+	return times;
 }
 
 SEC("?perf_event")
@@ -161,7 +171,7 @@ int on_tick(struct perf_context *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	uint64_t pc = ctx->regs[ARCH_REG_PC], weight = ctx->sample_period;
 	uint64_t now = knobs.limit_rate ? bpf_ktime_get_ns() : 0;
-	uint32_t zero = 0, event = bpf_get_attach_cookie(ctx);
+	uint32_t zero = 0, event = bpf_get_attach_cookie(ctx), times;
 	struct rate_share share;
 	struct task_ids ids;
 	struct gather *g;
@@ -172,11 +182,13 @@ int on_tick(struct perf_context *ctx)
 		return 0;
 	share = begin_tick(g, event, now);
 	ids = ids_of(task);
-	if (!is_taken(g, task, ids, share, event))
+	times = is_taken(g, task, ids, share, event);
+	if (!times)
 		return 0;
 	init_head(&g->head, task, ids, now ? now : bpf_ktime_get_ns(), event);
-	g->head.weight = knobs.limit_rate ? rate_limit_weight(&rate_limit, share, event, weight)
-					  : weight;
+	if (knobs.limit_rate)
+		weight = rate_limit_weight(&rate_limit, share, event, weight);
+	g->head.weight = weight * times;
 	g->head.cpu = bpf_get_smp_processor_id();
 	g->head.flags |= WIRE_ON_CPU;
 	g->new_code = 0;

@@ -11,6 +11,7 @@
 #include "bpf/kernel_memo.bpf.h"
 #include "bpf/stack_dump.bpf.h"
 #include "bpf/unchanged.bpf.h"
+#include "bpf/user_rates.bpf.h"
 #include "bpf/wait.bpf.h"
 
 /* TASK_UNINTERRUPTIBLE | TASK_NOLOAD: only both mean idle, threads in D state must be shown. */
@@ -211,7 +212,7 @@ int on_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task, *reader = bpf_get_current_task_btf();
 	struct env e = { .sleepable = true };
-	uint32_t slot = READ_NOW(control.slot);
+	uint32_t slot = READ_NOW(control.slot), times;
 	struct task_ids ids;
 	struct gather *g;
 
@@ -229,13 +230,19 @@ int on_task(struct bpf_iter__task *ctx)
 		totals.idle_kthreads++;
 		return 0;
 	}
+	times = READ_NOW(control.aside) ? 1 : user_times(task);
+	if ((READ_NOW(control.scan) + (uint32_t)task->pid) & (times - 1)) {
+		totals.filtered++;
+		totals.of_slowed++;
+		return 0;
+	}
 	g = bpf_map_lookup_elem(&snapshot_scratch, &slot);
 	if (!g)
 		return 0;
 	e.g = g;
 	e.task = task;
-	if (knobs.skip_same && !READ_NOW(control.all_anew) && !READ_NOW(control.aside) &&
-	    has_not_run(task)) {
+	if (knobs.skip_same && times == 1 && !READ_NOW(control.all_anew) &&
+	    !READ_NOW(control.aside) && has_not_run(task)) {
 		gather_same(g, task, ids, READ_NOW(control.begin_ns));
 		if (bpf_seq_write(ctx->meta->seq, &g->head, sizeof(g->head)))
 			return 0;
@@ -248,10 +255,13 @@ int on_task(struct bpf_iter__task *ctx)
 		      is_left_alone(ids.tgid, place.uid);
 	g->faulted = 0;
 	gather_stable(g, &e, ids);
+	/* Its last row may be forgotten by now, so it is never taken for unchanged. */
+	if (times > 1)
+		g->head.weight = times * READ_NOW(control.interval_ns);
 	totals.faulted += g->faulted;
 	if (is_given_up(reader) || write_row(ctx->meta->seq, g, &e, slot))
 		return 0;
-	if (knobs.skip_same && !READ_NOW(control.aside))
+	if (knobs.skip_same && times == 1 && !READ_NOW(control.aside))
 		remember(task, g, &e);
 	totals.rows++;
 	totals.stacks += stack_was_unwound(g);

@@ -52,7 +52,7 @@ enum wire_flags {
 
 struct wire_sample {
 	uint64_t time_ns;
-	uint64_t weight;		/* the event's period; 0 in a row of a scan */
+	uint64_t weight;		/* the event's period; 0 in most rows of scans */
 	uint64_t start_boottime_ns;	/* of the thread: tells apart threads with the same tid */
 	uint32_t tgid, tid;		/* in probee's PID namespace, as all but wire_wait.owner */
 	uint32_t cpu;

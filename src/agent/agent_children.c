@@ -48,7 +48,7 @@ static _Noreturn void be_recorder(struct supervisor *s, int trace, pid_t parent)
 	signal(SIGHUP, SIG_DFL);
 	if (getppid() != parent || recorder_words_make(&words, &s->config, s->offset_ns))
 		_exit(1);
-	exit(s->hooks->record(words.nr, words.v, &s->state->slower));
+	exit(s->hooks->record(words.nr, words.v, &s->state->rates));
 }
 
 /* It ends with the supervisor at once: another sender may be about to start. */

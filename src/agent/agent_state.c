@@ -109,6 +109,25 @@ static void put_head(FILE *out, const struct figure *f)
 		f->name, f->type);
 }
 
+/* Those whose rate is lowered, and what each has cost. */
+static void put_users(const struct shared_rates *r, FILE *out)
+{
+	uint32_t nr = atomic_load(&r->nr_users);
+
+	put_head(out, &(struct figure){ 0, "user_cpu_seconds_total", COUNTER,
+					"CPU time for processes of a user, estimated.", 1 });
+	for (uint32_t i = 0; i < nr; i++)
+		fprintf(out, "probee_agent_user_cpu_seconds_total{uid=\"%" PRIu32 "\"} %.9g\n",
+			atomic_load(&r->users[i].user),
+			(double)atomic_load(&r->users[i].cost_ns) / 1e9);
+	put_head(out, &(struct figure){ 0, "user_rate_divisor", GAUGE,
+					"The rate of a user is divided by this, besides.", 1 });
+	for (uint32_t i = 0; i < nr; i++)
+		fprintf(out, "probee_agent_user_rate_divisor{uid=\"%" PRIu32 "\"} %" PRIu32 "\n",
+			atomic_load(&r->users[i].user),
+			atomic_load(&r->users[i].times) > 1 ? atomic_load(&r->users[i].times) : 1);
+}
+
 /* Names of targets are letters, digits, - and _. */
 void agent_state_metrics(const struct agent_state *st, FILE *out)
 {
@@ -129,6 +148,7 @@ void agent_state_metrics(const struct agent_state *st, FILE *out)
 	for (uint32_t t = 0; t < st->nr_targets; t++)
 		fprintf(out, "probee_agent_target_backlog_windows{target=\"%s\"} %" PRIu64 "\n",
 			st->targets[t].name, target_backlog(st, &st->targets[t]));
+	put_users(&st->rates, out);
 }
 
 /* ---- for people ---- */

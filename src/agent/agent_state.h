@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "src/agent/agent_config.h"
+#include "src/base/shared_rates.h"
 
 /* How far a target has got; in the spool, too (target-NAME.state). */
 enum target_count {
@@ -64,7 +65,7 @@ enum agent_count {
 struct agent_state {
 	_Atomic uint64_t counts[AGENT_COUNTS];
 	_Atomic uint64_t newest_seq;	/* of the complete windows */
-	_Atomic uint32_t slower;	/* what the recorder is asked for: capture_options.slower */
+	struct shared_rates rates;	/* of the supervisor and the recorder */
 	uint32_t nr_targets;
 	struct target_state targets[AGENT_TARGETS];
 };

@@ -68,34 +68,94 @@ void agent_show_config(struct supervisor *s)
 
 /* ---- the budget ---- */
 
+/* The user whose rate has changed. */
+static const char *user_text(const struct supervisor *s, char buf[32])
+{
+	uint32_t user = atomic_load(&s->state->rates.users[s->budget.changed].user);
+
+	snprintf(buf, 32, "user %" PRIu32, user);
+	return user == RATE_OTHER_USERS ? "all other users" : buf;
+}
+
+static void say_user_rate(const struct supervisor *s, const char *why)
+{
+	const struct rate_budget *b = &s->budget;
+	const struct rate_user *u = &b->users[b->changed];
+	char buf[32];
+
+	note("the agent took %.2f %% of a CPU, %s its budget of %.3g %%, and %.2f %% were for "
+	     "processes of %s: from the next window on one in %" PRIu32 " of their stacks is taken",
+	     100 * b->cost, why, 100 * b->budget, 100 * u->cost, user_text(s, buf), u->times);
+}
+
+static void say_lowest(const struct supervisor *s)
+{
+	const struct rate_budget *b = &s->budget;
+	char buf[32];
+
+	if (b->changed < RATE_USERS)
+		note("the agent takes %.2f %% of a CPU, more than its budget of %.3g %%: %.2f %% "
+		     "are for processes of %s, at whatever rate their stacks are taken",
+		     100 * b->cost, 100 * b->budget, 100 * b->users[b->changed].cost,
+		     user_text(s, buf));
+	else
+		note("the agent takes %.2f %% of a CPU, more than its budget of %.3g %%, and its "
+		     "rates cannot be lowered further", 100 * b->cost, 100 * b->budget);
+}
+
 static void say_rate(const struct supervisor *s, const char *why)
 {
 	const struct rate_budget *b = &s->budget;
 
+	if (b->changed < RATE_USERS) {
+		say_user_rate(s, why);
+		return;
+	}
 	note("the agent took %.2f %% of a CPU, %s its budget of %.3g %%: from the next window on "
 	     "samples at %.4g Hz, snapshots at %.3g Hz",
 	     100 * b->cost, why, 100 * b->budget, s->config.freq_hz / b->times,
 	     s->config.scan_hz / b->times);
 }
 
+static void take_user_costs(const struct shared_rates *r, struct rate_costs *costs)
+{
+	costs->nr_users = atomic_load(&r->nr_users);
+	costs->root = RATE_USERS;
+	for (size_t i = 0; i < costs->nr_users; i++) {
+		costs->user_ns[i] = atomic_load(&r->users[i].cost_ns);
+		if (!atomic_load(&r->users[i].user))
+			costs->root = i;
+	}
+}
+
+/* The recorder takes them with its next window. */
+static void give_rates(struct supervisor *s)
+{
+	struct shared_rates *r = &s->state->rates;
+
+	atomic_store(&r->times, s->budget.times);
+	for (size_t i = 0; i < RATE_USERS; i++)
+		atomic_store(&r->users[i].times, s->budget.users[i].times);
+}
+
 static void look_at_cost(struct supervisor *s)
 {
-	uint64_t cpu = own_cost_ns(getpid());
-	enum rate_change change = rate_budget_window(&s->budget, now_ns(), cpu);
+	struct rate_costs costs = { .cpu_ns = own_cost_ns(getpid()) };
+	enum rate_change change;
 
-	agent_set(s->state, AGENT_CPU_MS, cpu / NSEC_PER_MSEC);
+	take_user_costs(&s->state->rates, &costs);
+	change = rate_budget_window(&s->budget, now_ns(), &costs);
+	agent_set(s->state, AGENT_CPU_MS, costs.cpu_ns / NSEC_PER_MSEC);
 	agent_set(s->state, AGENT_COST_PPM, (uint64_t)(s->budget.cost * 1e6));
 	agent_set(s->state, AGENT_TIMES, s->budget.times);
-	atomic_store(&s->state->slower, s->budget.times);
+	give_rates(s);
 	agent_add(s->state, AGENT_SLOWED, change == RATE_LOWER);
 	if (change == RATE_LOWER)
 		say_rate(s, "more than");
 	else if (change == RATE_RISE)
-		say_rate(s, "less than half of");
+		say_rate(s, "so much less than");
 	else if (change == RATE_AT_LOWEST)
-		note("the agent takes %.2f %% of a CPU, more than its budget of %.3g %%, and its "
-		     "rates cannot be lowered further", 100 * s->budget.cost,
-		     100 * s->budget.budget);
+		say_lowest(s);
 }
 
 /* ---- batches ---- */

@@ -35,17 +35,6 @@ static uint64_t ticks_of_ended(pid_t pid)
 	return ticks;
 }
 
-/* Of the process itself, all its threads: exact. */
-static uint64_t own_ns(pid_t pid)
-{
-	struct timespec ts;
-	clockid_t id;
-
-	if (clock_getcpuclockid(pid, &id) || clock_gettime(id, &ts))
-		return 0;
-	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
-}
-
 static void add_children(struct tree *t, pid_t pid, const char *tid)
 {
 	char path[320], *text, *at, *end;
@@ -84,7 +73,7 @@ uint64_t own_cost_ns(pid_t root)
 	uint64_t ticks = 0, ns = 0;
 
 	for (size_t i = 0; i < t.nr; i++) {
-		ns += own_ns(t.v[i]);
+		ns += process_cpu_ns(t.v[i]);
 		ticks += ticks_of_ended(t.v[i]);
 		add_all_children(&t, t.v[i]);
 	}

@@ -27,18 +27,19 @@
  */
 #pragma once
 
-#include <stdatomic.h>
 #include <stdint.h>
 
 #include "src/agent/agent_config.h"
 #include "src/agent/window_sender.h"
 
+struct shared_rates;
+
 struct agent_hooks {
 	/*
 	 * In a process of its own: records to standard output; argv[0] is "record" or "sample". The
-	 * exit code. slower: see capture_options.slower.
+	 * exit code. rates: see capture_options.rates.
 	 */
-	int (*record)(int argc, char **argv, const _Atomic uint32_t *slower);
+	int (*record)(int argc, char **argv, struct shared_rates *rates);
 	/* Whether that command line makes sense; says why not. 0 or -EINVAL. */
 	int (*check_record)(int argc, char **argv);
 	/*

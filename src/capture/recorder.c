@@ -149,13 +149,18 @@ static int let_workers_catch_up(struct recorder *r)
 
 int recorder_stack(struct recorder *r, const struct wire_stack *stack, uint32_t scan)
 {
+	struct cost_piece piece = user_costs_begin(r->costs, stack->head->tgid);
 	int err;
 
-	if (!r->deferred || !deferred_stacks_wants(stack))
-		return recorder_give(r, stack, scan);
+	if (!r->deferred || !deferred_stacks_wants(stack)) {
+		err = recorder_give(r, stack, scan);
+		user_costs_end(r->costs, piece);
+		return err;
+	}
 	/* Tables that are ready help this stack, and the kernel side with all later ones. */
 	worker_reap(r->pool);
 	err = deferred_stacks_add(r->deferred, stack, scan);
+	user_costs_end(r->costs, piece);
 	/* A scan waits while its rows are not read. Samples do not: the ring would overflow. */
 	return err || !scan ? err : let_workers_catch_up(r);
 }

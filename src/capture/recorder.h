@@ -56,6 +56,7 @@ struct recorder;
 struct capture_bpf;
 struct child_forker;
 struct id_list;
+struct shared_rates;
 
 enum unwind_mode { UNWIND_AUTO, UNWIND_FP, UNWIND_DWARF };
 
@@ -93,6 +94,7 @@ struct recorder_options {
 	 * or segment_offset_ns later than that. 0: not by time.
 	 */
 	uint64_t segment_ns, segment_offset_ns;
+	struct shared_rates *rates;	/* what each user costs is told there; NULL: nobody asks */
 	/* true: the user does not want to wait for tables and names any longer. NULL: never. */
 	bool (*hurry)(void *sink_ctx);
 	void *sink_ctx;
@@ -136,6 +138,11 @@ void recorder_hold_off(const struct recorder *r);
  */
 void recorder_iter_begin(struct recorder *r);
 void recorder_iter_end(struct recorder *r);
+
+/* CPU time that others took for the stacks since the last call: their users pay for it. */
+void recorder_divide_cost(struct recorder *r, uint64_t ns);
+/* From now on stacks are taken at the rates of users. Writes META rate.users; "": all are at 1. */
+void recorder_slow_users(struct recorder *r, char *buf, size_t size);
 
 /* Adds a source of stacks, before recorder_begin(). Returns its number, as session_add_event(). */
 int recorder_add_event(struct recorder *r, const struct session_event *event);

@@ -75,7 +75,6 @@ static bool wants_tables(const struct recorder_options *o)
 static int on_table(void *ctx, uint32_t binary, const struct unwind_table *t)
 {
 	struct recorder *r = ctx;
-
 	uint32_t *early;
 
 	if (r->loader && t)
@@ -171,7 +170,6 @@ static struct knobs make_knobs(const struct recorder_options *o)
 		[UNWIND_FP] = UNWIND_BY_FRAME_POINTERS | UNWIND_LEAF_BY_TABLE,
 		[UNWIND_DWARF] = UNWIND_BY_TABLES,
 	};
-
 	uint64_t seed = 0;
 
 	/* Without entropy the ids of stacks are what a process may guess: it could hide its own. */
@@ -201,7 +199,6 @@ static struct knobs make_knobs(const struct recorder_options *o)
 static int raise_file_limit(const struct recorder_options *o)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
 	int err = file_limit_raise(file_limit_needed(cpus > 0 ? (unsigned)cpus : 1, o->events));
 
 	message_user_ensure();		/* the first descriptor that is refused is explained */
@@ -312,6 +309,7 @@ static int open_tracker(struct recorder *r)
 		err = cmdlines_new(recorder_begin_thread, &r->cmdlines);
 	tracker.store = r->store;
 	tracker.cmdlines = r->cmdlines;
+	tracker.costs = r->costs;
 	return err ? err : process_tracker_new(&tracker, &r->tracker);
 }
 
@@ -481,7 +479,7 @@ static int open_session(struct recorder *r)
 		.begin_thread = recorder_begin_thread,
 		.on_binary = recorder_on_binary,
 		.meet = recorder_meet,
-		.forker = r->forker,
+		.forker = r->forker, .costs = r->costs,
 		.process_owner = recorder_process_owner,
 		.find_peers = scans ? find_peers : NULL,
 		.no_names = r->opts.no_names,
@@ -507,7 +505,7 @@ static int open_deferred(struct recorder *r)
 		.loader = r->loader,
 		.pool = r->code_pool,
 		.parsers = r->parsers,
-		.forker = r->forker,
+		.forker = r->forker, .costs = r->costs,
 		.mode = k.mode,
 		.max_frames = k.max_frames,
 		.give = give_deferred,
@@ -584,6 +582,7 @@ void recorder_close(struct recorder *r)
 	binary_store_free(r->store);
 	symbolizer_free(r->symbolizer);
 	parsers_free(r->parsers);
+	user_costs_free(r->costs);
 	debug_server_free(r->server);
 	file_opener_free(r->opener);
 	helper_keeper_free(r->keeper);

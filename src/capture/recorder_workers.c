@@ -118,7 +118,7 @@ int recorder_helpers_open(struct recorder *r)
 	if (r->opts.debug_urls)
 		err = debug_server_new(r->opts.debug_urls, r->deaths, &r->server);
 	parsers_ask_server(r->parsers, r->server);
-	return err;
+	return err ? err : recorder_costs_open(r);
 }
 
 /* What threads that stay do first. */

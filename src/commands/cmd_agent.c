@@ -39,14 +39,14 @@ static const struct record_mode *mode_of(char **argv)
 	return &record_modes[argv[0][0] == 's' ? RECORD_SAMPLE : RECORD_BOTH];
 }
 
-static int record(int argc, char **argv, const _Atomic uint32_t *slower)
+static int record(int argc, char **argv, struct shared_rates *rates)
 {
 	const struct record_mode *mode = mode_of(argv);
 	struct recording_result result;
 	struct record_args args;
 	int err = record_args_parse(mode, argc, argv, &args), code = EXIT_USAGE;
 
-	args.capture.slower = slower;
+	args.capture.rates = rates;
 	if (!err) {
 		err = recording_run(mode, &args, argc, argv, &result);
 		code = err ? exit_code_of(fail_if_silent(err, "%s", mode->name)) : EXIT_OK;

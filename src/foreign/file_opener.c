@@ -319,6 +319,11 @@ uid_t file_opener_user(struct file_opener *o, pid_t pid)
 	return user_of(o, OPEN_MAPPED, pid, WAIT_BUDGET_NOBODY);
 }
 
+uid_t file_opener_user_was(struct file_opener *o, uid_t real, uid_t effective)
+{
+	return wait_budget_user_was(o->askers[OPEN_MAPPED].budget, real, effective);
+}
+
 static struct message_part path_part(const char *path)
 {
 	size_t len = path ? strnlen(path, PATH_MAX) : 0;

@@ -52,12 +52,13 @@ struct look {
 	uint64_t limit_ns;		/* that it may take; 0: unlimited */
 	uint64_t looked_ns, spent_ns;	/* the last time, and what it had taken by then */
 	uint64_t cpu_ns, idle_ns;	/* its CPU time, and the sleep since that was less */
+	uint64_t first_cpu_ns;		/* its CPU time as it was asked */
 };
 
 /* How much CPU time it has taken since the last look. */
 static uint64_t take_cpu(struct look *l)
 {
-	uint64_t cpu = helper_cpu_ns(l->pid), ran = cpu > l->cpu_ns ? cpu - l->cpu_ns : 0;
+	uint64_t cpu = process_cpu_ns(l->pid), ran = cpu > l->cpu_ns ? cpu - l->cpu_ns : 0;
 
 	l->cpu_ns += ran;
 	l->spent_ns += ran;
@@ -88,7 +89,8 @@ static void watch(struct helper_wait *w, struct look *l, pid_t pid, uint64_t lim
 	uint64_t now = now_ns();
 
 	*l = (struct look){ .pid = pid, .limit_ns = limit_ns, .may_sleep = l->may_sleep,
-			    .looked_ns = now, .cpu_ns = helper_cpu_ns(pid) };
+			    .looked_ns = now, .cpu_ns = process_cpu_ns(pid) };
+	l->first_cpu_ns = l->cpu_ns;
 	w->is_stuck = is_stuck;
 	w->ctx = l;
 	if (limit_ns)
@@ -364,6 +366,8 @@ static int ask(struct helper *h, const struct helper_message *request, size_t ma
 	take_cpu(&look);
 	if (wait->spent_ns)
 		*wait->spent_ns = look.spent_ns;
+	if (wait->cpu_ns)
+		*wait->cpu_ns = look.cpu_ns - look.first_cpu_ns;
 	return err;
 }
 
@@ -372,7 +376,7 @@ static bool is_used_up(const struct helper *h)
 {
 	uint64_t limit = h->keeper->opts.kinds[h->kind]->fresh_after_ns;
 
-	return limit && h->pid > 0 && helper_cpu_ns(h->pid) >= limit;
+	return limit && h->pid > 0 && process_cpu_ns(h->pid) >= limit;
 }
 
 static void count(struct helper_keeper *k, int err)

@@ -49,6 +49,7 @@ struct helper_wait {
 	void *ctx;
 	/* helper_call(): gets how long the helper computed or slept, in ns; NULL: not wanted. */
 	uint64_t *spent_ns;
+	uint64_t *cpu_ns;		/* and of that, how long it computed; NULL */
 };
 
 /*

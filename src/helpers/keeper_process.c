@@ -20,16 +20,6 @@
 #define END_NS (200 * NSEC_PER_MSEC)	/* from the end of its socket to that of a helper */
 #define KEEPER_FD 3			/* helper_fork() gives the only descriptor this number */
 
-uint64_t helper_cpu_ns(pid_t pid)
-{
-	struct timespec t;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
-}
-
 /* ---- in a helper ---- */
 
 static int refuse(uint32_t op, int why)
@@ -166,9 +156,9 @@ static void tell_cpu(struct kept *k)
 	reap(k);
 	ns = usage_ns(RUSAGE_SELF) + usage_ns(RUSAGE_CHILDREN);
 	for (size_t i = 0; i < KEEPER_SLOTS; i++)
-		ns += k->pids[i] > 0 ? helper_cpu_ns(k->pids[i]) : 0;
+		ns += k->pids[i] > 0 ? process_cpu_ns(k->pids[i]) : 0;
 	for (size_t i = 0; i < k->nr_left; i++)
-		ns += helper_cpu_ns(k->left[i]);
+		ns += process_cpu_ns(k->left[i]);
 	tell(&ns, sizeof(ns));
 }
 

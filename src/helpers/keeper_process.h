@@ -23,4 +23,3 @@ struct keeper_order {
 
 void keeper_main(const struct helper_keeper_options *opts) __attribute__((noreturn));
 
-uint64_t helper_cpu_ns(pid_t pid);	/* the CPU time of a process; 0: it is gone */

@@ -78,6 +78,12 @@ void parsers_ask_server(struct parsers *p, struct debug_server *server)
 	p->server = server;
 }
 
+void parsers_tell_costs(struct parsers *p, parse_cost_fn on_cost, void *ctx)
+{
+	p->on_cost = on_cost;
+	p->cost_ctx = ctx;
+}
+
 void parsers_take_time(struct parsers *p)
 {
 	p->takes_time = true;
@@ -203,12 +209,18 @@ int parsers_call(struct parsers *p, const struct question *q, uint64_t ns, struc
 		 struct helper_message *answer)
 {
 	struct lane *l = take_lane(p, q);
+	uint64_t cpu_ns = 0;
 	int err;
 
 	if (ns)
 		wait.until_ns = now_ns() + ns;
+	wait.cpu_ns = &cpu_ns;
 	err = ask_lane(p, l, q, &wait, answer);
 	give_lane(p, l);
+	/* The owner of generated code is the number of a process. */
+	if (p->on_cost)
+		p->on_cost(p->cost_ctx, q->lanes == &p->code ? (pid_t)q->owner : 0, q->owner,
+			   cpu_ns);
 	return err ? err : parse_take_status(answer);
 }
 

@@ -48,6 +48,13 @@ void parsers_free(struct parsers *p);			/* NULL is fine; after all its threads *
  */
 void parsers_ask_server(struct parsers *p, struct debug_server *server);
 
+/*
+ * Tells, in any thread, how long a parser has computed: over a file of this owner, or over the code
+ * of process pid, if that is not 0. Before any question.
+ */
+typedef void (*parse_cost_fn)(void *ctx, pid_t pid, uint32_t owner, uint64_t cpu_ns);
+void parsers_tell_costs(struct parsers *p, parse_cost_fn on_cost, void *ctx);
+
 /* The lines of other users' files may cost what they need (parse_lines()). Before any question. */
 void parsers_take_time(struct parsers *p);
 

@@ -112,6 +112,8 @@ static void warn(struct report *rep)
 	report_warning_text(&rep->trace_summary.info, rep->warning, sizeof(rep->warning));
 	report_rate_lowered_text(report_meta(rep, "rate.lowered", NULL), clause, sizeof(clause));
 	add_warning(rep, clause);
+	report_user_rates_text(report_meta(rep, "rate.users", NULL), clause, sizeof(clause));
+	add_warning(rep, clause);
 	cpu_check_warning(&rep->cpus, clause, sizeof(clause));
 	add_warning(rep, clause);
 }
@@ -494,7 +496,8 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 	const struct report_info *info = &rep->trace_summary.info;
 	const struct trace_event *event = report_event(rep);
 	bool is_wall = event && event_is_wall_time(event->kind);
-	bool was_lowered = report_meta(rep, "rate.lowered", NULL);
+	bool was_lowered = report_meta(rep, "rate.lowered", NULL) ||
+			   report_meta(rep, "rate.users", NULL);
 
 	*f = (struct profile_facts){
 		.host = rep->hosts,

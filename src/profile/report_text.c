@@ -16,6 +16,8 @@
 #include "src/profile/trace_summary.h"
 #include "src/profile/weight_text.h"
 
+enum { USERS_SHOWN = 3 };
+
 #define NAMED_CAUSES 3
 #define NAME_MAX_BYTES 28
 
@@ -214,6 +216,25 @@ void report_rate_lowered_text(const char *lowered, char *out, size_t size)
 		if (!strcmp(cause, causes[i].cause))
 			put(&t, ", because %s", causes[i].text);
 	put(&t, "; samples weigh as much more");
+}
+
+void report_user_rates_text(const char *rates, char *out, size_t size)
+{
+	struct text t = { out, size, 0 };
+	unsigned user, times, nr = 0;
+	int len;
+
+	out[0] = 0;
+	while (rates && sscanf(rates, "%u=%u%n", &user, &times, &len) == 2) {
+		rates += len;
+		if (nr++ < USERS_SHOWN)
+			put(&t, "%sone stack in %u of user %u", nr > 1 ? ", " : "", times, user);
+	}
+	if (nr > USERS_SHOWN)
+		put(&t, ", and fewer of %u other users", nr - USERS_SHOWN);
+	if (nr)
+		put(&t, " %s taken, to keep within the budget, and %s as much more",
+		    nr > 1 ? "were" : "was", nr > 1 ? "weigh" : "weighs");
 }
 
 void report_outside_text(const char *outside, char *out, size_t size)

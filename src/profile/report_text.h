@@ -101,6 +101,12 @@ void report_outside_text(const char *outside, char *out, size_t size);
 void report_rate_lowered_text(const char *lowered, char *out, size_t size);
 
 /*
+ * That users cost too much: "one stack in 8 of user 1000 was taken, to keep within the budget, and
+ * weighs as much more"; "" when META rate.users (NULL: absent) names none.
+ */
+void report_user_rates_text(const char *rates, char *out, size_t size);
+
+/*
  * A share: "1.2 %". A part never looks like the whole or like nothing: it is "99.9 %" at most, and
  * "<0.1 %" instead of "0.0 %".
  */

@@ -15,6 +15,7 @@
 #include "src/base/fail.h"
 #include "src/base/memory.h"
 #include "src/base/plural.h"
+#include "src/base/shared_rates.h"
 #include "src/capture/session/session.h"
 #include "src/output/output_files.h"
 #include "src/proc/pid_namespace.h"
@@ -51,6 +52,7 @@ struct recording {
 	struct target_command command;
 	uint32_t slower;		/* so many times as slow as asked for */
 	char rate[80];			/* META rate.budget; "": as asked for */
+	char user_rates[1024];		/* META rate.users; "": none is slowed */
 	bool is_ending;			/* it has ended, and not by a signal */
 	uint32_t command_tgid;
 	struct id_list command_only;	/* a list of command_tgid alone: the recorder's targets */
@@ -98,12 +100,13 @@ static int flush(void *ctx)
 	return trace_file_flush(&((struct recording *)ctx)->trace);
 }
 
-/* A segment has one rate: another one that was asked for meanwhile counts from here on. */
+/* A segment has one rate for each user: others that were asked for meanwhile count from here on. */
 static void take_rate(struct recording *r)
 {
 	const struct capture_options *c = &r->args->capture;
-	uint32_t times = c->slower ? atomic_load(c->slower) : 1;
+	uint32_t times = c->rates ? atomic_load(&c->rates->times) : 1;
 
+	recorder_slow_users(r->recorder, r->user_rates, sizeof(r->user_rates));
 	if (!times)
 		times = 1;
 	if (times == r->slower)
@@ -193,6 +196,7 @@ static int open_recorder(struct recording *r)
 		.max_segment_bytes = a->segment_bytes,
 		.segment_ns = a->segment_ns,
 		.segment_offset_ns = a->segment_offset_ns,
+		.rates = a->capture.rates,
 		.hurry = hurry,
 		.sink_ctx = r,
 	};
@@ -294,6 +298,7 @@ static int begin(struct recording *r, int argc, char **argv)
 		.unwind = unwind_mode_name(r->args->unwind),
 		.symbolize = r->args->no_symbolize ? "none" : "stream",
 		.rate = r->rate,
+		.user_rates = r->user_rates,
 	};
 	int err = live_outputs_open(&r->live, r->args, &r->outputs, &r->trace, &r->loop);
 

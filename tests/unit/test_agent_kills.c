@@ -43,13 +43,13 @@ static void put(const uint8_t *bytes, size_t len)
 }
 
 /* Windows of some milliseconds, until the supervisor is gone. Some have nothing in them. */
-static int record(int argc, char **argv, const _Atomic uint32_t *slower)
+static int record(int argc, char **argv, struct shared_rates *rates)
 {
 	uint8_t bytes[512];
 
 	(void)argc;
 	(void)argv;
-	(void)slower;
+	(void)rates;
 	for (uint32_t n = 1;; n++) {
 		put(bytes, made_ident(bytes, n));
 		for (uint32_t i = 0; i < CHUNKS && n % 7; i++) {

@@ -50,7 +50,7 @@ static int setup(void **state)
 	}
 	w->p = (struct process){ .tgid = (uint32_t)pid, .serial = 7, .died_ns = TIME_NEVER };
 	w->pool = worker_pool_new(1);
-	w->memory = memory_reader_new(NULL);
+	w->memory = memory_reader_new(NULL, NULL);
 	return !w->pool || !w->memory || code_pages_new(w->pool, w->memory, &w->cp);
 }
 

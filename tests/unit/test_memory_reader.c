@@ -84,7 +84,7 @@ static int setup(void **state)
 	*state = w;
 	w->good = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	strcpy(w->good + 100, "what stands there");
-	w->r = memory_reader_new(NULL);
+	w->r = memory_reader_new(NULL, NULL);
 	w->target = start_target(w, true);
 	return 0;
 }

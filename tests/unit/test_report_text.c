@@ -88,6 +88,27 @@ static void rates(void **state)
 	assert_string_equal(rate_of(&unknown), "");
 }
 
+static const char *slowed(const char *words)
+{
+	static char text[256];
+
+	report_user_rates_text(words, text, sizeof(text));
+	return text;
+}
+
+static void users_who_cost_too_much_are_told(void **state)
+{
+	(void)state;
+	assert_string_equal(slowed(NULL), "");
+	assert_string_equal(slowed(""), "");
+	assert_string_equal(slowed("x=3"), "");
+	assert_string_equal(slowed("1000=8"), "one stack in 8 of user 1000 was taken, to keep within the budget, "
+					      "and weighs as much more");
+	assert_string_equal(slowed("1=2 2=4 3=8 4=16 5=32"),
+			    "one stack in 2 of user 1, one stack in 4 of user 2, one stack in 8 of user 3, and fewer of "
+			    "2 other users were taken, to keep within the budget, and weigh as much more");
+}
+
 static const char *lowered(const char *words)
 {
 	static char text[256];
@@ -134,7 +155,7 @@ int main(void)
 		cmocka_unit_test(amounts_have_units),
 		cmocka_unit_test(titles_say_what_is_shown),
 		cmocka_unit_test(rates),
-		cmocka_unit_test(a_lower_rate_is_told),
+		cmocka_unit_test(a_lower_rate_is_told), cmocka_unit_test(users_who_cost_too_much_are_told),
 		cmocka_unit_test(what_is_shown_and_what_else_there_is),
 	};
 

@@ -10,6 +10,7 @@
  *	deep		a stack of 1,000 frames that changes all the time
  *	code		16 processes that make new code without end, each piece in 64 KiB of its own
  *	crowd		2,000 processes that sleep
+ *	naps		4,000 threads that run for a moment in each second
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -108,6 +109,15 @@ static void *threads(void *arg)
 	return arg;
 }
 
+static void *naps(void *arg)
+{
+	const struct timespec most_of_a_second = { .tv_nsec = 900000000 };
+
+	for (;;)
+		nanosleep(&most_of_a_second, NULL);
+	return arg;
+}
+
 static void *switches(void *arg)
 {
 	const struct timespec shortest = { .tv_nsec = 1 };
@@ -185,6 +195,7 @@ static const struct {
 	{ "renames", renames, THREADS, 0 }, { "maps", maps, 1, 0 }, { "files", files, 1, 0 },
 	{ "threads", threads, THREADS, 0 }, { "execs", execs, 0, THREADS }, { "switches", switches, THREADS, 0 },
 	{ "deep", deep, 1, 0 }, { "code", code, 0, MAKERS }, { "crowd", sleeps, 0, CROWD },
+	{ "naps", naps, 2 * CROWD, 0 },
 };
 
 static void begin(void *(*run)(void *arg), int nr_threads, int nr_processes)

@@ -9,6 +9,8 @@
 #include "src/base/fail.h"
 #include "src/capture/bpf/capture_bpf_parts.h"
 
+_Static_assert(USER_RATES >= COST_NUMBERS, "each user who is slowed has room");
+
 static int put_id(int map, uint32_t id)
 {
 	uint32_t one = 1;
@@ -100,6 +102,19 @@ struct switch_requests *capture_bpf_switch_requests(struct capture_bpf *b)
 struct rate_limit *capture_bpf_rate_limit(struct capture_bpf *b)
 {
 	return &b->skel->bss->rate_limit;
+}
+
+/* Who has no room in the map is not slowed. */
+void capture_bpf_slow_users(struct capture_bpf *b, const struct number_rate *v, size_t nr)
+{
+	int map = bpf_map__fd(b->skel->maps.user_rates);
+	uint32_t number;
+
+	while (!bpf_map_get_next_key(map, NULL, &number) && !bpf_map_delete_elem(map, &number))
+		;
+	for (size_t i = 0; i < nr; i++)
+		bpf_map_update_elem(map, &v[i].number, &v[i].times, BPF_ANY);
+	*(volatile uint32_t *)&b->skel->bss->nr_user_rates = (uint32_t)nr;
 }
 
 struct scan_totals *capture_bpf_totals(struct capture_bpf *b)

@@ -33,6 +33,7 @@
 #include "src/proc/cpus.h"
 
 struct recorder;
+struct shared_rates;
 
 #define COLLECTOR_FDS 2		/* of each collector */
 #define COLLECTORS_MAX 5
@@ -64,10 +65,10 @@ struct capture_options {
 	bool syscall_args;		/* rows have all arguments of system calls */
 	struct off_cpu_options off_cpu;
 	/*
-	 * Another process may set it (memory shared with it): so many times as slow is sampled and
-	 * scanned from the next segment on; 0 is like 1. NULL: the rates stay.
+	 * Memory shared with an agent, which sets rates: from the next segment on stacks are taken
+	 * at these. NULL: the rates stay.
 	 */
-	const _Atomic uint32_t *slower;
+	struct shared_rates *rates;
 };
 
 struct collector_context {

@@ -210,7 +210,7 @@ static void sampling_losses(const void *state, uint64_t totals[LOSS_CAUSES])
 	if (capture_bpf_counters(recorder_bpf(s->recorder), c))
 		return;
 	totals[LOSS_RING_FULL] += c[COUNTER_RING_FULL];
-	totals[LOSS_RATE_LIMIT] += c[COUNTER_PASSED_OVER];
+	totals[LOSS_RATE_LIMIT] += c[COUNTER_PASSED_OVER] + c[COUNTER_OF_SLOWED];
 	totals[LOSS_KERNEL_STACK] += c[COUNTER_KERNEL_STACK];
 }
 
@@ -267,9 +267,10 @@ static void describe(const uint64_t c[COUNTERS])
 {
 	note_verbose("%" PRIu64 " ticks: %" PRIu64 " idle, %" PRIu64 " of others, %" PRIu64
 		     " outside, %" PRIu64 " submitted, %" PRIu64 " refused, %" PRIu64
-		     " passed over",
+		     " passed over, %" PRIu64 " of users that are slowed",
 		     c[COUNTER_FIRED], c[COUNTER_IDLE], c[COUNTER_FILTERED], c[COUNTER_OUTSIDE],
-		     c[COUNTER_SUBMITTED], c[COUNTER_RING_FULL], c[COUNTER_PASSED_OVER]);
+		     c[COUNTER_SUBMITTED], c[COUNTER_RING_FULL], c[COUNTER_PASSED_OVER],
+		     c[COUNTER_OF_SLOWED]);
 }
 
 static int sampling_end(void *state, const struct collector_end *end)

@@ -297,11 +297,15 @@ static void look_at_part(struct scans *w)
 
 static int take_rows(struct scans *w, struct rec_scan *receipt)
 {
+	uint64_t cpu_ns;
 	int err;
 
 	look_at_part(w);
 	recorder_iter_begin(w->recorder);
+	recorder_divide_cost(w->recorder, 0);
+	cpu_ns = task_snapshot_cpu_ns(w->iter);
 	err = task_snapshot_scan(w->iter, on_row, w, receipt);
+	recorder_divide_cost(w->recorder, task_snapshot_cpu_ns(w->iter) - cpu_ns);
 	recorder_iter_end(w->recorder);
 	return err == -EINTR ? end_cut_scan(w, receipt) : err;
 }
@@ -507,7 +511,10 @@ static void scans_counts(const void *state, struct collector_counts *add)
 
 static void scans_losses(const void *state, uint64_t totals[LOSS_CAUSES])
 {
-	totals[LOSS_BAD_RECORD] += task_snapshot_bad_records(((const struct scans *)state)->iter);
+	const struct scans *w = state;
+
+	totals[LOSS_BAD_RECORD] += task_snapshot_bad_records(w->iter);
+	totals[LOSS_RATE_LIMIT] += task_snapshot_stats(w->iter)->of_slowed;
 }
 
 const struct collector scans_collector = {

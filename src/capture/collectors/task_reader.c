@@ -281,10 +281,5 @@ pid_t task_reader_pid(const struct task_reader *r)
 
 uint64_t task_reader_cpu_ns(const struct task_reader *r)
 {
-	struct timespec ts;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(r->pid, &clock) || clock_gettime(clock, &ts))
-		return 0;
-	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+	return process_cpu_ns(r->pid);
 }

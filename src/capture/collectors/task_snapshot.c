@@ -316,6 +316,7 @@ static void fill_receipt(struct task_snapshot *ts, struct rec_scan *r)
 	r->on_cpu = t->on_cpu;
 	r->read_faults = t->faulted;
 	ts->stats.reads += t->reads;
+	ts->stats.of_slowed += t->of_slowed;
 	ts->stats.faulted += t->faulted;
 }
 
@@ -464,10 +465,13 @@ static int scan_all(struct task_snapshot *ts, wire_stack_fn fn, void *ctx, struc
 int task_snapshot_scan(struct task_snapshot *ts, wire_stack_fn fn, void *ctx,
 		       struct rec_scan *receipt)
 {
+	struct scan_control *control = capture_bpf_scan_control(ts->bpf);
 	int err;
 
 	take_back(ts);
-	receipt->time_ns = capture_bpf_scan_control(ts->bpf)->begin_ns = now_ns();
+	control->interval_ns = receipt->interval_ns;
+	control->scan = ts->opts.aside ? 0 : receipt->scan;
+	receipt->time_ns = control->begin_ns = now_ns();
 	err = scan_all(ts, fn, ctx, receipt);
 	receipt->duration_ns = now_ns() - receipt->time_ns;
 	return err;

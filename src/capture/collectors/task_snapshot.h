@@ -48,6 +48,7 @@ struct task_snapshot_stats {		/* of all scans */
 	uint64_t busy, still_busy;	/* threads whose memory map was locked; to the end */
 	uint64_t hung;			/* readers given up */
 	uint64_t killed;		/* readers that died, and were replaced */
+	uint64_t of_slowed;		/* threads of slowed users whose turn it was not */
 };
 
 int task_snapshot_open(struct capture_bpf *bpf, const struct task_snapshot_options *opts,

@@ -16,6 +16,7 @@
 #include "src/capture/processes/process_maps.h"
 #include "src/capture/processes/task_events.h"
 #include "src/capture/tables/unwind_loader.h"
+#include "src/capture/tables/user_costs.h"
 #include "src/proc/procfs.h"
 
 /*
@@ -332,6 +333,14 @@ static int event_code(struct process_tracker *t, const struct task_event *ev)
 	return 0;
 }
 
+/* Who makes the event; 0: nobody. */
+static uint32_t whose(const struct task_event *ev)
+{
+	if (ev->kind == TASK_EVENT_LOST || ev->kind == TASK_EVENT_CODE)
+		return 0;
+	return ev->kind == TASK_EVENT_FORK ? ev->parent_tgid : ev->tgid;
+}
+
 int process_tracker_event(void *ctx, const struct task_event *ev)
 {
 	static int (*const handlers[])(struct process_tracker *, const struct task_event *) = {
@@ -342,12 +351,17 @@ int process_tracker_event(void *ctx, const struct task_event *ev)
 	};
 	struct process_tracker *t = ctx;
 	bool is_of_task = ev->kind != TASK_EVENT_LOST && ev->kind != TASK_EVENT_CODE;
+	struct cost_piece piece;
+	int err;
 
 	if (is_of_task && ev->kind != TASK_EVENT_FORK && !wanted(t, ev->tgid))
 		return 0;
 	if (ev->kind == TASK_EVENT_FORK && !wanted(t, ev->tgid) && !wanted(t, ev->parent_tgid))
 		return 0;
-	return handlers[ev->kind](t, ev);
+	piece = user_costs_begin(t->deps.costs, whose(ev));
+	err = handlers[ev->kind](t, ev);
+	user_costs_end(t->deps.costs, piece);
+	return err;
 }
 
 static bool is_settling(const struct process *p, uint64_t now)

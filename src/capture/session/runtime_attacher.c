@@ -50,7 +50,7 @@ int runtime_attacher_new(const struct runtime_attacher_deps *deps, struct runtim
 	if (!a)
 		return -ENOMEM;
 	a->deps = *deps;
-	a->memory = memory_reader_new(deps->forker);
+	a->memory = memory_reader_new(deps->forker, deps->costs);
 	if (!a->memory) {
 		free(a);
 		return -ENOMEM;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct child_forker;
+struct user_costs;
 struct patience;
 struct process_runtimes;
 struct processes;
@@ -25,6 +26,7 @@ struct runtime_attacher_deps {
 	const struct processes *processes;
 	void (*begin_thread)(void);	/* gives up the rights of the thread */
 	struct child_forker *forker;	/* of who reads memory */
+	struct user_costs *costs;	/* of memory_reader_new() */
 };
 
 int runtime_attacher_new(const struct runtime_attacher_deps *deps, struct runtime_attacher **ap);

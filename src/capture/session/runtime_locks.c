@@ -168,7 +168,7 @@ bool runtime_locks_are_unanswered(const struct runtime_locks *l, const struct pr
 static bool begin(struct runtime_locks *l)
 {
 	if (!l->memory)
-		l->memory = memory_reader_new(l->deps.forker);
+		l->memory = memory_reader_new(l->deps.forker, l->deps.costs);
 	if (!l->pool && l->memory)
 		l->pool = worker_pool_new_with(1, l->deps.begin_thread);
 	return l->pool;

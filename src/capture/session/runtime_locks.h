@@ -31,6 +31,7 @@
 #define LOCKS_PROCESSES 256
 
 struct child_forker;
+struct user_costs;
 struct process;
 struct process_runtimes;
 struct runtime_locks;
@@ -39,6 +40,7 @@ struct runtime_locks_deps {
 	struct process_runtimes *runtimes;	/* NULL: none is known */
 	void (*begin_thread)(void);		/* gives up the rights of the thread */
 	struct child_forker *forker;	/* of who reads memory */
+	struct user_costs *costs;	/* of memory_reader_new() */
 };
 
 struct lock_question {

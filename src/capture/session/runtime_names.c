@@ -95,7 +95,7 @@ int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_name
 		return -ENOMEM;
 	n->deps = *deps;
 	code_owners_init(&n->owners, RUNTIME_NAMES_MAX, deps->process_owner, deps->owner_ctx);
-	n->memory = memory_reader_new(deps->forker);
+	n->memory = memory_reader_new(deps->forker, deps->costs);
 	n->scripts = v8_scripts_new();
 	if (!n->memory || !n->scripts) {
 		runtime_names_free(n);

@@ -36,6 +36,7 @@
 #include "unwind/frame_program.h"
 
 struct child_forker;
+struct user_costs;
 struct binaries;
 struct patience;
 struct process;
@@ -52,6 +53,7 @@ struct runtime_names_deps {
 	struct process_runtimes *runtimes;
 	void (*begin_thread)(void);	/* gives up the rights of the thread */
 	struct child_forker *forker;	/* of who reads memory */
+	struct user_costs *costs;	/* of memory_reader_new() */
 	/* Of the process with that serial: see process_runtimes_shorten(). NULL: not wanted. */
 	void (*on_short_way)(void *ctx, uint32_t tgid, uint64_t serial,
 			     const struct runtime_image *image, uint64_t bias,

@@ -92,6 +92,7 @@ static int make_names(struct session *s)
 		.runtimes = deps->runtimes,
 		.begin_thread = deps->begin_thread,
 		.forker = deps->forker,
+		.costs = deps->costs,
 		.on_short_way = on_short_way,
 		.ctx = s,
 		.process_owner = deps->process_owner,
@@ -102,9 +103,10 @@ static int make_names(struct session *s)
 		.processes = process_tracker_processes(deps->tracker),
 		.begin_thread = deps->begin_thread,
 		.forker = deps->forker,
+		.costs = deps->costs,
 	};
 	const struct runtime_locks_deps locks = { deps->runtimes, deps->begin_thread,
-						  deps->forker };
+						  deps->forker, deps->costs };
 	int err = jit_names_new(&jit, &s->jit);
 
 	if (!err)

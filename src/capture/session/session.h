@@ -37,6 +37,7 @@
 #include "src/symbolize/lines_lack.h"
 
 struct child_forker;
+struct user_costs;
 struct session;
 struct binaries;
 struct file_opener;
@@ -65,6 +66,7 @@ struct session_deps {
 	struct process_runtimes *runtimes;
 	void (*begin_thread)(void);
 	struct child_forker *forker;	/* of who reads memory */
+	struct user_costs *costs;	/* of memory_reader_new() */
 	process_owner_fn process_owner;	/* NULL: all processes are one user's */
 	/* Told of each binary that a new stack goes through. NULL: not wanted. */
 	void (*on_binary)(void *ctx, uint32_t binary, uint64_t time_ns);
@@ -87,6 +89,7 @@ struct session_info {
 	const char *unwind;		/* "auto", "fp", "dwarf" */
 	const char *symbolize;		/* "stream", "none" */
 	const char *rate;		/* META rate.budget of the next part; NULL or "": none */
+	const char *user_rates;		/* likewise META rate.users */
 };
 
 /* A source of samples. */

@@ -84,5 +84,7 @@ int session_meta(record_fn sink, void *sink_ctx, const struct session_info *info
 	put_number(&m, "reorder_ns", REORDER_NS);
 	if (info->rate && *info->rate)
 		put(&m, "rate.budget", info->rate);
+	if (info->user_rates && *info->user_rates)
+		put(&m, "rate.users", info->user_rates);
 	return m.err;
 }

@@ -30,7 +30,7 @@ int code_windows_new(const struct code_windows_deps *deps, struct code_windows *
 		return -ENOMEM;
 	cw->deps = *deps;
 	code_shares_init(&cw->shares);
-	cw->memory = memory_reader_new(deps->forker);
+	cw->memory = memory_reader_new(deps->forker, deps->costs);
 	if (!cw->memory || code_pages_new(deps->pool, cw->memory, &cw->pages)) {
 		code_windows_free(cw);
 		return -ENOMEM;

@@ -38,6 +38,7 @@
 #include "unwind/row.h"
 
 struct child_forker;
+struct user_costs;
 struct binaries;
 struct code_windows;
 struct parsers;
@@ -54,6 +55,7 @@ struct code_windows_deps {
 	struct worker_pool *pool;	/* of one thread */
 	struct parsers *parsers;
 	struct child_forker *forker;	/* of who reads memory */
+	struct user_costs *costs;	/* of memory_reader_new() */
 	/* Takes the mappings that p has now. 0 or -ENOMEM. */
 	void (*look_at)(void *ctx, const struct process *p);
 	/* *rule: the one in force there, in the process looked at; CFA_NONE: there is none. */

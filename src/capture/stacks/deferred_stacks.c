@@ -15,6 +15,7 @@
 #include "src/capture/stacks/shadow_words.h"
 #include "src/capture/stacks/stack_mirrors.h"
 #include "src/capture/tables/unwind_loader.h"
+#include "src/capture/tables/user_costs.h"
 #include "src/capture/stacks/wire_decode.h"
 
 #define MAX_BYTES (48u << 20)
@@ -64,7 +65,7 @@ static int open_windows(struct deferred_stacks *l)
 		.loader = l->deps.loader,
 		.pool = l->deps.pool,
 		.parsers = l->deps.parsers,
-		.forker = l->deps.forker,
+		.forker = l->deps.forker, .costs = l->deps.costs,
 		.look_at = deferred_unwind_look_at,
 		.look_up = deferred_unwind_look_up,
 		.ctx = l->unwind,
@@ -285,6 +286,7 @@ static bool may_learn(const struct deferred *s, const struct process *p, uint8_t
 static void unwind_now(struct deferred_stacks *l, struct deferred *s, struct process *p,
 		       const struct wire_stack *stack, struct deferred_unwind_result *r)
 {
+	struct cost_piece piece = user_costs_begin(l->deps.costs, stack->head->tgid);
 	enum process_learnt learnt;
 	int nr = 0;
 
@@ -296,6 +298,7 @@ static void unwind_now(struct deferred_stacks *l, struct deferred *s, struct pro
 		s->looked |= r->lacks == UNWIND_NO_MAPPING;
 	} while (learnt == PROCESS_LEARNT_MORE);
 	s->asks_later = learnt == PROCESS_ASK_LATER;
+	user_costs_end(l->deps.costs, piece);
 }
 
 /* Whether more may become known of the stack, which then waits for it. */
@@ -371,17 +374,10 @@ static void copy_record(struct deferred *s, const struct wire_stack *stack)
 	memcpy(&s->head + 1, stack->user, s->record_bytes - sizeof(s->head));
 }
 
-static size_t record_bytes(const struct wire_sample *h)
-{
-	return sizeof(*h) + ((size_t)h->nr_user + h->nr_kernel) * sizeof(uint64_t) +
-	       (h->flags & WIRE_WAIT ? sizeof(struct wire_wait) : 0) +
-	       (h->flags & WIRE_OBJECT ? sizeof(struct wire_object) : 0);
-}
-
 static struct deferred *new_deferred(struct deferred_stacks *l, const struct wire_stack *stack,
 				     uint32_t scan)
 {
-	size_t record = record_bytes(stack->head), nr = stack->bytes / WIRE_BLOCK;
+	size_t record = wire_record_bytes(stack->head), nr = stack->bytes / WIRE_BLOCK;
 	size_t ids_at = offsetof(struct deferred, head) + record;
 	size_t size = ids_at + nr * sizeof(uint32_t);
 	struct deferred *s;

@@ -18,6 +18,7 @@
 #include "src/base/helper_deaths.h"
 #include "src/base/helper_process.h"
 #include "src/base/task_state.h"
+#include "src/capture/tables/user_costs.h"
 #include "src/foreign/wait_budget.h"
 #include "src/rights/recording_rights.h"
 
@@ -43,6 +44,7 @@ struct answer {
 
 struct memory_reader {
 	struct child_forker *forker;	/* borrowed */
+	struct user_costs *costs;	/* borrowed; NULL: nobody asks */
 	struct answer answer;		/* the last one */
 	pid_t child;			/* 0: none runs */
 	int sock;
@@ -77,13 +79,14 @@ static void child_main(void)
 	_exit(0);
 }
 
-struct memory_reader *memory_reader_new(struct child_forker *forker)
+struct memory_reader *memory_reader_new(struct child_forker *forker, struct user_costs *costs)
 {
 	struct memory_reader *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
 	r->forker = forker;
+	r->costs = costs;
 	r->sock = -1;
 	r->budget = wait_budget_new();
 	if (r->budget)
@@ -165,6 +168,7 @@ static void leave_behind(struct memory_reader *r, pid_t pid)
 struct patience_of_read {
 	uint64_t limit_ns;		/* of sleep */
 	uint64_t slept_ns;
+	uint64_t cpu_ns;		/* of the children */
 	const atomic_bool *unwanted;	/* NULL: none */
 };
 
@@ -233,13 +237,16 @@ static int give_up(struct memory_reader *r, pid_t pid, int err)
 static int ask_once_more_if_it_died(struct memory_reader *r, const struct request *q,
 				    struct patience_of_read *p)
 {
+	uint64_t cpu_ns;
 	int err = -EPIPE;
 
 	for (int try = 0; err == -EPIPE && try < 2; try++) {
 		if (!start_child(r))
 			return -EBUSY;
 		p->slept_ns = 0;
+		cpu_ns = process_cpu_ns(r->child);
 		err = ask(r, q, p);
+		p->cpu_ns += ns_before(process_cpu_ns(r->child), cpu_ns);
 		if (err)
 			err = give_up(r, q->pid, err);
 	}
@@ -265,6 +272,7 @@ int memory_reader_get(struct memory_reader *r, pid_t pid, uint64_t addr, void *b
 	err = ask_once_more_if_it_died(r, &q, &p);
 	(err == -ETIMEDOUT ? wait_budget_hung : wait_budget_pay)(r->budget, user, now_ns(),
 								 p.slept_ns);
+	user_costs_add(r->costs, user, p.cpu_ns);
 	if (err)
 		return -EAGAIN;
 	if (r->answer.bytes != bytes)

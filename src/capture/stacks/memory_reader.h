@@ -16,7 +16,7 @@
  * A process in which two children hung within 30 s is not read until these are over, and each user
  * pays for what his processes' memory costs (src/foreign/wait_budget.h).
  *
- *	memory_reader_new(forker)
+ *	memory_reader_new(forker, costs)
  *	memory_reader_get(r, pid, addr, buf, bytes, unwanted)	from one thread
  *	memory_reader_free(r)
  */
@@ -32,9 +32,13 @@
 
 struct child_forker;
 struct memory_reader;
+struct user_costs;
 
-/* Starts no child yet. forker is borrowed; NULL: this process forks. */
-struct memory_reader *memory_reader_new(struct child_forker *forker);	/* NULL: no memory */
+/*
+ * Starts no child yet. forker is borrowed; NULL: this process forks. costs is told what the
+ * children compute for each user; NULL: nobody asks. NULL: no memory.
+ */
+struct memory_reader *memory_reader_new(struct child_forker *forker, struct user_costs *costs);
 /*
  * 0: buf has all of the bytes; -EFAULT: they are not there; -EAGAIN: they could not be read now.
  * When *unwanted becomes true, the call ends soon; NULL: it does not.

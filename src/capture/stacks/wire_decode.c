@@ -187,3 +187,10 @@ uint64_t wire_stack_at(const struct wire_stack *s, uint64_t addr)
 		return UINT64_MAX;
 	return at;
 }
+
+size_t wire_record_bytes(const struct wire_sample *h)
+{
+	return sizeof(*h) + ((size_t)h->nr_user + h->nr_kernel) * sizeof(uint64_t) +
+	       (h->flags & WIRE_WAIT ? sizeof(struct wire_wait) : 0) +
+	       (h->flags & WIRE_OBJECT ? sizeof(struct wire_object) : 0);
+}

@@ -54,6 +54,9 @@ bool wire_stack_is_missing(const struct wire_stack *stack);
 /* Returns the size of the record at data in bytes, -EBADMSG, or 0: len is less than its size. */
 long wire_decode(const void *data, size_t len, struct wire_stack *out);
 
+/* Bytes of a record without memory: the head, and then frames, wait and object. */
+size_t wire_record_bytes(const struct wire_sample *h);
+
 /*
  * The octet number of an address in the memory of a stack, counted over its pages. UINT64_MAX: it
  * is not there.
