@@ -254,14 +254,15 @@ int on_task(struct bpf_iter__task *ctx)
 	g->no_reads = knobs.faults == FAULTS_NEVER || READ_NOW(control.no_reads) ||
 		      is_left_alone(ids.tgid, place.uid);
 	g->faulted = 0;
+	/* Kept there, the verifier does not go through all that follows for each of its values. */
+	g->row_weight = times > 1 ? times * READ_NOW(control.interval_ns) : 0;
 	gather_stable(g, &e, ids);
-	/* Its last row may be forgotten by now, so it is never taken for unchanged. */
-	if (times > 1)
-		g->head.weight = times * READ_NOW(control.interval_ns);
+	g->head.weight = g->row_weight;
 	totals.faulted += g->faulted;
 	if (is_given_up(reader) || write_row(ctx->meta->seq, g, &e, slot))
 		return 0;
-	if (knobs.skip_same && times == 1 && !READ_NOW(control.aside))
+	/* The last row of a thread of a slowed user may be forgotten when the next one comes. */
+	if (knobs.skip_same && !g->row_weight && !READ_NOW(control.aside))
 		remember(task, g, &e);
 	totals.rows++;
 	totals.stacks += stack_was_unwound(g);

@@ -124,6 +124,7 @@ struct gather {
 	 */
 	uint64_t no_reads;
 	uint64_t faulted;		/* pages that were faulted in by reading */
+	uint64_t row_weight;		/* of a row of a scan, for some users; 0: as usual */
 	uint64_t pages_read;		/* of user memory, for this stack */
 	uint64_t woken_ns;		/* when the reader was last woken at once */
 	uint64_t new_code;		/* the stack has code that is to be read at once */

@@ -65,6 +65,7 @@ static enum rate_change lower(struct rate_budget *b)
 	struct rate_user *u = who == NOBODY ? NULL : &b->users[who];
 	bool said = b->is_at_lowest, may = u ? may_lower(u) : b->times < RATE_MOST_TIMES;
 
+	/* The rest is too much as well. */
 	if (u && !may && b->times < RATE_MOST_TIMES &&
 	    (who == b->last.root || b->cost - u->cost > b->budget)) {
 		u = NULL;

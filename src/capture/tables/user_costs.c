@@ -11,9 +11,11 @@
 #include "src/model/process.h"
 
 #define MOST_PARENTS 8
+#define KNOWN_NS (60 * NSEC_PER_SEC)
 
 struct place_of_process {
 	uint64_t serial;
+	uint64_t until_ns;		/* then it is looked up again: servers change their user */
 	uint32_t place;			/* + 1; 0: not looked up yet */
 };
 
@@ -112,19 +114,24 @@ static int look_up(struct user_costs *c, uint32_t tgid, uint32_t *place)
 /* One that was gone before it could be looked up is taken for one of its parent's user. */
 static uint32_t place_of_process(struct user_costs *c, uint32_t tgid)
 {
+	uint64_t now = now_ns();
 	uint32_t place = 0;
 
 	for (int depth = 0; tgid && depth < MOST_PARENTS; depth++) {
 		struct process *p = processes_find(c->deps.processes, tgid, TIME_NEVER);
 		struct place_of_process *of = p ? per_process_at(&c->of, p) : NULL;
 
-		if (of && of->place)
+		if (of && of->place && now < of->until_ns)
 			return of->place - 1;
 		if (!look_up(c, tgid, &place)) {
-			if (of)
+			if (of) {
 				of->place = place + 1;
+				of->until_ns = now + KNOWN_NS;
+			}
 			return place;
 		}
+		if (of && of->place)
+			return of->place - 1;
 		tgid = p ? p->parent_tgid : 0;
 	}
 	return place;
