@@ -85,7 +85,7 @@ check "--time --serve" equal $? 0
 timeout -k 1 20 probee --time 300 --serve --svg x.svg >/dev/null 2>"$T/err"
 check "--time --serve --svg" equal $? 0
 check "... makes the picture" is_kind x.svg
-timeout -k 1 20 script -qec 'probee --time 300 --tui' /dev/null >/dev/null 2>&1 </dev/null
+TERM=xterm timeout -k 1 20 script -qec 'probee --time 300 --tui' /dev/null >/dev/null 2>&1 </dev/null
 check "--time --tui" equal $? 0
 rm -f x.svg
 
