@@ -47,10 +47,11 @@ neighbour_once() {
 
 chmod 755 "$T"
 cp "$WORKLOADS/neighbour" "$T/" && chmod 755 "$T/neighbour"
-start chain30 spin
-victim=$PID
 for round in $(seq "$ROUNDS"); do
 	for kind in $NEIGHBOURS; do
+		# Workloads end by themselves after 300 s.
+		start chain30 spin
+		victim=$PID
 		for command in sample snapshot; do
 			neighbour_once without "$PROBEE" $command "$kind"
 			hostile_start "$kind"
@@ -58,6 +59,7 @@ for round in $(seq "$ROUNDS"); do
 			neighbour_once with "$PROBEE" $command "$kind"
 			finish "$HOSTILE"
 		done
+		finish "$victim"
 	done
 done
 for p in "${STARTED[@]}"; do finish "$p"; done
