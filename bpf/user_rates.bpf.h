@@ -19,7 +19,7 @@ struct {
 
 uint32_t nr_user_rates = 0;	/* written by user space: 0: the map is not looked at */
 
-/* As wait_budget.h says who pays: the real user, or if that is root, the effective one. */
+/* The real user pays, or if that is root, the effective one: wait_budget_number(). */
 static __always_inline uint32_t user_times(struct task_struct *task)
 {
 	uint32_t user, *times;

@@ -20,7 +20,7 @@ void rate_budget_started(struct rate_budget *b)
 	b->low = 0;
 }
 
-/* The user who costs as much as all others. NOBODY: there is none, or he is the only one. */
+/* The user who costs as much as all others together. NOBODY: there is none, or only one user. */
 static size_t heaviest_user(const struct rate_budget *b)
 {
 	size_t best = NOBODY, nr = 0;
@@ -90,7 +90,7 @@ static bool fits(const struct rate_budget *b, double more)
 	return b->cost + more <= RISE_SHARE * b->budget;
 }
 
-/* Of the users whose higher rate would fit, that with the lowest one. NOBODY: there is none. */
+/* The user with the lowest rate among those whose higher rate would fit. NOBODY: there is none. */
 static size_t slowest_user(const struct rate_budget *b)
 {
 	size_t best = NOBODY;

@@ -2,7 +2,7 @@
 /*
  * What an agent and its recorder tell each other of costs and rates: a page of memory that both
  * processes share. The recorder says what each user's processes have cost, and the agent at which
- * rates it is to record. Each field has one writer; numbers are read and written whole.
+ * rates it is to record. One process writes each field; numbers are read and written whole.
  *
  * A user has a place as soon as his processes have cost something, and keeps it for as long as the
  * agent runs. Users for whom there is no place have the first one together.

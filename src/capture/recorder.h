@@ -94,7 +94,7 @@ struct recorder_options {
 	 * or segment_offset_ns later than that. 0: not by time.
 	 */
 	uint64_t segment_ns, segment_offset_ns;
-	struct shared_rates *rates;	/* what each user costs is told there; NULL: nobody asks */
+	struct shared_rates *rates;	/* costs and rates of users; NULL: costs are not measured */
 	/* true: the user does not want to wait for tables and names any longer. NULL: never. */
 	bool (*hurry)(void *sink_ctx);
 	void *sink_ctx;

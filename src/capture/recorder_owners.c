@@ -7,6 +7,7 @@
 #include "src/capture/processes/binary_store.h"
 #include "src/capture/recorder_parts.h"
 #include "src/foreign/file_opener.h"
+#include "src/foreign/wait_budget.h"
 #include "src/parse/parsers.h"
 #include "src/proc/procfs.h"
 #include "unwind/unwind_limits.h"
@@ -34,7 +35,7 @@ int recorder_process_users(void *ctx, uint32_t tgid, struct process_users *out)
 
 	if (procfs_status((pid_t)tgid, &status))
 		return -ESRCH;
-	out->number = status.real_uid ? status.real_uid : status.uid;
+	out->number = wait_budget_number(status.real_uid, status.uid);
 	out->user = file_opener_user_was(r->opener, status.real_uid, status.uid);
 	return 0;
 }

@@ -72,7 +72,7 @@ struct recorder {
 	struct losses losses;
 	struct deferred_stacks *deferred;
 	struct wait_peers *peers;	/* NULL: no scans */
-	struct user_costs *costs;	/* NULL: nobody asks */
+	struct user_costs *costs;	/* NULL: costs are not measured */
 	bool is_naming;			/* what is looked at now was named by the user */
 	uint32_t *without;		/* binaries without a table, met before loader was there */
 	size_t nr_without, cap_without;
@@ -108,7 +108,7 @@ void recorder_on_binary(void *ctx, uint32_t binary, uint64_t time_ns);
 
 /* recorder_owners.c: when the parsers are there. 0 or -ENOMEM. */
 int recorder_costs_open(struct recorder *r);
-/* As in struct user_costs_deps and struct unwind_loader_options. */
+/* These are callbacks of struct user_costs_deps and struct unwind_loader_options. */
 int recorder_process_users(void *r, uint32_t tgid, struct process_users *out);
 uint32_t recorder_table_owner(void *r, uint32_t binary);
 uint32_t recorder_process_owner(void *r, uint32_t tgid);

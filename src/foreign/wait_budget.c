@@ -94,7 +94,7 @@ void wait_budget_free(struct wait_budget *b)
 
 uid_t wait_budget_user_was(const struct wait_budget *b, uid_t real, uid_t effective)
 {
-	uid_t uid = real ? real : effective;
+	uid_t uid = wait_budget_number(real, effective);
 
 	for (size_t i = 0; i < b->nr_ranges; i++)
 		if (uid >= b->ranges[i].first && uid - b->ranges[i].first < b->ranges[i].nr)

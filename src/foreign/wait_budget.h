@@ -56,9 +56,18 @@ struct wait_budget *wait_budget_new(void);		/* NULL: no memory */
 struct wait_budget *wait_budget_new_with(const char *subuid);
 void wait_budget_free(struct wait_budget *b);		/* NULL is fine */
 
+/*
+ * A process acts for its real user, or if that is root, for its effective one.
+ * bpf/user_rates.bpf.h has the same rule.
+ */
+static inline uid_t wait_budget_number(uid_t real, uid_t effective)
+{
+	return real ? real : effective;
+}
+
 /* The user who pays for a file that pid (a process or a thread) has mapped. */
 uid_t wait_budget_user(struct wait_budget *b, pid_t pid, uid_t owner);
-/* The same for what a process does that had these users. */
+/* The user who pays for what a process did that had these users. */
 uid_t wait_budget_user_was(const struct wait_budget *b, uid_t real, uid_t effective);
 
 /* A file system that pays itself; no uid is that. dev: its number. */

@@ -49,7 +49,7 @@ struct parsers {
 	struct line_cache *line_cache;	/* NULL: lines are not kept */
 	struct lanes identity, perf_map, names, lines, tables, code;
 	struct wait_budget *identity_budget;
-	/* parsers_tell_costs(); NULL: nobody asks. */
+	/* Set by parsers_tell_costs(); NULL: costs are not measured. */
 	void (*on_cost)(void *ctx, pid_t pid, uint32_t owner, uint64_t cpu_ns);
 	void *cost_ctx;
 	struct lines_cost costs[OWNERS];

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/plural.h"
@@ -218,18 +219,32 @@ void report_rate_lowered_text(const char *lowered, char *out, size_t size)
 	put(&t, "; samples weigh as much more");
 }
 
+/* Reads "1000=8 ", and goes on behind it. A trace may have a million of them. */
+static bool read_user_rate(const char **at, unsigned long *user, unsigned long *times)
+{
+	char *end;
+
+	*user = strtoul(*at, &end, 10);
+	if (end == *at || *end != '=')
+		return false;
+	*at = end + 1;
+	*times = strtoul(*at, &end, 10);
+	if (end == *at)
+		return false;
+	*at = end;
+	return true;
+}
+
 void report_user_rates_text(const char *rates, char *out, size_t size)
 {
 	struct text t = { out, size, 0 };
-	unsigned user, times, nr = 0;
-	int len;
+	unsigned long user, times;
+	unsigned nr = 0;
 
 	out[0] = 0;
-	while (rates && sscanf(rates, "%u=%u%n", &user, &times, &len) == 2) {
-		rates += len;
+	while (rates && read_user_rate(&rates, &user, &times))
 		if (nr++ < USERS_SHOWN)
-			put(&t, "%sone stack in %u of user %u", nr > 1 ? ", " : "", times, user);
-	}
+			put(&t, "%sone stack in %lu of user %lu", nr > 1 ? ", " : "", times, user);
 	if (nr > USERS_SHOWN)
 		put(&t, ", and fewer of %u other users", nr - USERS_SHOWN);
 	if (nr)

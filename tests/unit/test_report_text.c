@@ -104,6 +104,8 @@ static void users_who_cost_too_much_are_told(void **state)
 	assert_string_equal(slowed("x=3"), "");
 	assert_string_equal(slowed("1000=8"), "one stack in 8 of user 1000 was taken, to keep within the budget, "
 					      "and weighs as much more");
+	assert_string_equal(slowed("1000="), "");
+	assert_string_equal(slowed("=8"), "");
 	assert_string_equal(slowed("1=2 2=4 3=8 4=16 5=32"),
 			    "one stack in 2 of user 1, one stack in 4 of user 2, one stack in 8 of user 3, and fewer of "
 			    "2 other users were taken, to keep within the budget, and weigh as much more");

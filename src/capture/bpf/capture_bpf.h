@@ -82,7 +82,7 @@ bool capture_bpf_is_requested(const struct capture_bpf *b, uint32_t cpu);
 /* The threads requested at their next switch. */
 struct switch_requests *capture_bpf_switch_requests(struct capture_bpf *b);
 struct rate_limit *capture_bpf_rate_limit(struct capture_bpf *b);
-/* Of the stacks of these users one in so many is taken from now on, and of others each. */
+/* From now on one in so many stacks of these users is taken, and each stack of all others. */
 void capture_bpf_slow_users(struct capture_bpf *b, const struct number_rate *v, size_t nr);
 struct scan_totals *capture_bpf_totals(struct capture_bpf *b);
 struct scan_place *capture_bpf_scan_place(struct capture_bpf *b);

@@ -333,7 +333,7 @@ static int event_code(struct process_tracker *t, const struct task_event *ev)
 	return 0;
 }
 
-/* Who makes the event; 0: nobody. */
+/* The process that has caused the event; 0: none has. */
 static uint32_t whose(const struct task_event *ev)
 {
 	if (ev->kind == TASK_EVENT_LOST || ev->kind == TASK_EVENT_CODE)

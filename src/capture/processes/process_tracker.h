@@ -64,7 +64,7 @@ struct process_tracker_deps {
 	struct binary_store *store;
 	bool (*wanted)(void *ctx, uint32_t tgid);	/* NULL: every process is followed */
 	struct cmdlines *cmdlines;	/* NULL: not wanted */
-	struct user_costs *costs;	/* NULL: nobody asks */
+	struct user_costs *costs;	/* NULL: costs are not measured */
 	void (*begin_thread)(void);	/* what its thread does first; NULL: nothing */
 	bool (*hurry)(void *ctx);	/* the user wants it to end now; NULL: never */
 	bool patient;			/* the fd is readable only when very many events wait */

@@ -70,7 +70,7 @@ struct deferred_stacks_deps {
 	struct worker_pool *pool;
 	struct parsers *parsers;
 	struct child_forker *forker;	/* of who reads memory */
-	struct user_costs *costs;	/* NULL: nobody asks */
+	struct user_costs *costs;	/* NULL: costs are not measured */
 	uint32_t mode, max_frames;	/* as the kernel side unwinds: UNWIND_..., frames */
 	/* Gets each stack, borrowed for the call. 0, or an error that ends the recording. */
 	int (*give)(void *ctx, const struct wire_stack *stack, uint32_t scan);

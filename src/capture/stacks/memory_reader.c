@@ -44,7 +44,7 @@ struct answer {
 
 struct memory_reader {
 	struct child_forker *forker;	/* borrowed */
-	struct user_costs *costs;	/* borrowed; NULL: nobody asks */
+	struct user_costs *costs;	/* borrowed; NULL: not measured */
 	struct answer answer;		/* the last one */
 	pid_t child;			/* 0: none runs */
 	int sock;

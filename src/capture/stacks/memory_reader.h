@@ -36,7 +36,7 @@ struct user_costs;
 
 /*
  * Starts no child yet. forker is borrowed; NULL: this process forks. costs is told what the
- * children compute for each user; NULL: nobody asks. NULL: no memory.
+ * children compute for each user; NULL: they are not measured. Returns NULL without memory.
  */
 struct memory_reader *memory_reader_new(struct child_forker *forker, struct user_costs *costs);
 /*

@@ -5,7 +5,7 @@
  *
  * Two kinds of work are known by user: what the main thread does for a process (a stack, an event),
  * and what other processes do for one (tables, names, reading of memory), which say so themselves.
- * What is left, such as compressing the trace, belongs to nobody.
+ * What is left, such as compressing the trace, belongs to no user.
  *
  * Looking at the clock of a thread twice takes as long as a short stack. So one piece of work in
  * COST_ONE_IN is measured, by chance, and counts that many times.
