@@ -111,6 +111,7 @@ static const struct field {
 	F("ObjectMonitor", "_object", locks.monitor_object),
 	F("oopDesc", "_metadata._klass", locks.object_klass),
 	F("Klass", "_super", locks.klass_super),
+	F("HeapBlock::Header", "_used", block_used),
 	F("HeapBlock", NULL, block_header),
 	F("nmethod", NULL, nm_bytes),
 	F("ConstMethod", NULL, const_bytes),

@@ -56,6 +56,7 @@ struct hotspot_layout {
 	uint32_t symbol_length, symbol_body;
 	uint32_t symbol_hash, symbol_hash_and_count;	/* one of the two, or none */
 	uint32_t desc_pc, desc_scope;
+	uint32_t block_used;		/* of the header in front of a block of code; or ABSENT */
 	struct hotspot_lock_layout locks;
 	/* Sizes. */
 	uint32_t block_header, nm_bytes, const_bytes, pool_bytes, desc_bytes;

@@ -165,7 +165,7 @@ static int read_lines(const struct reading *r, struct hotspot_method *out)
 	return err == -EFAULT ? 0 : err;	/* at the end of its memory */
 }
 
-/* Whether the cookie is that of the method; where the number could not be read, it has none. */
+/* Accepts also the cookies of a method whose class's name or number could not be read. */
 static int check_cookie(const struct reading *r, uint32_t cookie)
 {
 	const uint32_t number_at = hotspot_symbol_number(r->l);
@@ -173,14 +173,16 @@ static int check_cookie(const struct reading *r, uint32_t cookie)
 	uint16_t number = 0;
 	int err;
 
-	if (HOTSPOT_METHOD_COOKIE(r->cm, 0) == cookie)
+	if (HOTSPOT_METHOD_COOKIE(r->cm, 0, 0) == cookie)
 		return 0;
 	if (number_at == HOTSPOT_ABSENT)
 		return -ESTALE;
 	err = target_read_u64(r->m, r->holder + r->l->klass_name, &symbol);
+	if (!err && HOTSPOT_METHOD_COOKIE(r->cm, symbol, 0) == cookie)
+		return 0;
 	if (!err)
 		err = read_u16(r, symbol + number_at, &number);
-	return err ? err : HOTSPOT_METHOD_COOKIE(r->cm, number) == cookie ? 0 : -ESTALE;
+	return err ? err : HOTSPOT_METHOD_COOKIE(r->cm, symbol, number) == cookie ? 0 : -ESTALE;
 }
 
 static int read_places(struct reading *r, const uint32_t *cookie)

@@ -280,11 +280,28 @@ static uint8_t tier_of(const struct reading *r)
 	return tiers[level];
 }
 
+/*
+ * A freed nmethod keeps its number until its memory is used again. Its method does not: another
+ * class may be there by then.
+ */
+static int check_used(const struct reading *r)
+{
+	uint8_t is_used = 1;
+	int err = 0;
+
+	if (has(r->l->block_used))
+		err = target_read(r->m, r->code - r->l->block_header + r->l->block_used, &is_used,
+				  1);
+	return err ? err : is_used ? 0 : -ESTALE;
+}
+
 static int check_number(const struct reading *r, uint32_t cookie)
 {
 	uint32_t number = 0;
-	int err = read_u32(r, r->l->nm_compile_id, &number);
+	int err = check_used(r);
 
+	if (!err)
+		err = read_u32(r, r->l->nm_compile_id, &number);
 	return err ? err : number == cookie ? 0 : -ESTALE;
 }
 

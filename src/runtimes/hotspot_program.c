@@ -206,14 +206,15 @@ static void check_fp(const struct writer *w, int label)
 	frame_jump_if_not_zero(w->b, T, label);
 }
 
-/* Adds the number of the class's name to ID; U: a method of it. */
-static void load_class_number(const struct writer *w, uint32_t number)
+/* Adds the symbol of the class's name and its number to ID. U has a ConstMethod of the class. */
+static void add_class_name(const struct writer *w, uint32_t number)
 {
 	const int word = 8 | LOAD_DIRECT | LOAD_MAY_FAIL;
 
 	frame_load(w->b, T, U, (int32_t)w->l->const_constants, word);
 	frame_load(w->b, T, T, (int32_t)w->l->pool_holder, word);
 	frame_load(w->b, T, T, (int32_t)w->l->klass_name, word);
+	frame_plus(w->b, ID, T);
 	frame_load(w->b, T, T, (int32_t)number, 2 | LOAD_DIRECT | LOAD_MAY_FAIL);
 	frame_shift_left(w->b, T, T, 16);
 	frame_plus(w->b, ID, T);
@@ -235,7 +236,7 @@ static void load_method(const struct writer *w)
 		frame_recall(w->b, ID, CODE, known);
 	frame_shift_right(w->b, ID, U, 3);
 	if (has(number))
-		load_class_number(w, number);
+		add_class_name(w, number);
 	frame_place(w->b, known);
 }
 

@@ -25,11 +25,14 @@ enum { HOTSPOT_CONST_INTERPRETER, HOTSPOT_CONST_INTERPRETER_END,
 
 #define HOTSPOT_INTERRUPTED 0x80000000u
 /*
- * Of a method's ConstMethod, and of the number of the symbol that is the name of its class, or 0:
- * classes that are unloaded leave their places to others, and those that are made of the same bytes
- * but for names have all at the same places.
+ * The sum of the address of a method's ConstMethod and of its class's name: the symbol's address
+ * and its number. What could not be read counts as 0. Classes that are unloaded leave their places
+ * to others, and those that are made of the same bytes but for names have all at the same places.
+ * The number alone does not tell them apart: it has 16 bits, so of 1,200 classes eleven pairs
+ * share one.
  */
-#define HOTSPOT_METHOD_COOKIE(addr, number) ((uint32_t)((addr) >> 3) + ((uint32_t)(number) << 16))
+#define HOTSPOT_METHOD_COOKIE(addr, symbol, number) \
+	((uint32_t)((addr) >> 3) + (uint32_t)(symbol) + ((uint32_t)(number) << 16))
 
 /* 0 or -EINVAL. */
 int hotspot_program(const struct hotspot_layout *l, struct frame_program *out);

@@ -67,7 +67,7 @@ static struct hotspot_layout layout_of(int is_25)
 	l.method_const = 8, l.const_constants = 8, l.const_flags = 28, l.const_code_size = 32, l.const_name = 34;
 	l.pool_holder = 24, l.pool_source = 54, l.pool_length = 60, l.klass_name = 24;
 	l.symbol_length = 4, l.symbol_body = 6, l.desc_pc = 0, l.desc_scope = 4;
-	l.block_header = 16, l.nm_bytes = 352, l.const_bytes = 48, l.pool_bytes = 72, l.desc_bytes = 16;
+	l.block_used = 8, l.block_header = 16, l.nm_bytes = 352, l.const_bytes = 48, l.pool_bytes = 72, l.desc_bytes = 16;
 	return l;
 }
 

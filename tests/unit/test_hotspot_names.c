@@ -23,6 +23,7 @@
 #define PCS_AT (NMETHOD + 0x880)
 #define METADATA_AT (NMETHOD + 0x900)
 #define COMPILE_ID 77
+#define BLOCK_USED 8			/* in front of the nmethod: its block is in use */
 
 struct fixture {
 	struct python_world w;
@@ -77,6 +78,7 @@ static void put_nmethod(struct python_world *w)
 	/* Scope 1: metadata 2 (outer) at bytecode 5. Scope 4: metadata 1 (inner) at 20, called by scope 7: outer at 7. */
 	static const uint8_t v[] = { 0, 0, 2, 6, 7, 1, 21, 0, 2, 8 };
 
+	world_u64(w, NMETHOD - BLOCK_USED, 1);
 	world_u32(w, NMETHOD + 12, 0xa00);
 	world_u32(w, NMETHOD + 16, 352);
 	world_u64(w, NMETHOD + 32, CODE_AT);
@@ -129,7 +131,7 @@ static int read_code(struct fixture *f, enum runtime_frame_kind kind, uint64_t a
 
 #define NUMBER 0xabcd			/* of the class's symbol */
 #define CLASS_SYMBOL (OUTER + 0x780)
-#define METHOD_COOKIE HOTSPOT_METHOD_COOKIE(OUTER + 0x100, NUMBER)
+#define METHOD_COOKIE HOTSPOT_METHOD_COOKIE(OUTER + 0x100, CLASS_SYMBOL, NUMBER)
 
 static uint32_t line_at(struct fixture *f, uint32_t bci)
 {
@@ -176,8 +178,11 @@ static void a_class_of_another_name_is_another(void **state)
 
 	put_u16(&f->w, CLASS_SYMBOL + 2, NUMBER);
 	assert_int_equal(read_code(f, RUNTIME_FRAME_INTERPRETED, OUTER, METHOD_COOKIE), 0);
-	/* Of one whose number could not be read. */
-	assert_int_equal(read_code(f, RUNTIME_FRAME_INTERPRETED, OUTER, HOTSPOT_METHOD_COOKIE(OUTER + 0x100, 0)), 0);
+	/* The cookies of a method whose class's name or number could not be read. */
+	assert_int_equal(read_code(f, RUNTIME_FRAME_INTERPRETED, OUTER, HOTSPOT_METHOD_COOKIE(OUTER + 0x100, 0, 0)), 0);
+	assert_int_equal(read_code(f, RUNTIME_FRAME_INTERPRETED, OUTER, HOTSPOT_METHOD_COOKIE(OUTER + 0x100, CLASS_SYMBOL, 0)), 0);
+	/* Another symbol with the same number. */
+	assert_int_equal(read_code(f, RUNTIME_FRAME_INTERPRETED, OUTER, METHOD_COOKIE + 0x40), -ESTALE);
 	put_u16(&f->w, CLASS_SYMBOL + 2, NUMBER + 1);
 	assert_int_equal(read_code(f, RUNTIME_FRAME_INTERPRETED, OUTER, METHOD_COOKIE), -ESTALE);
 }
@@ -202,6 +207,29 @@ static void code_that_is_exchanged_meanwhile_is_gone(void **state)
 	f->w.reads = 0;
 	f->w.change_at = NMETHOD + 304;
 	f->w.change_to = COMPILE_ID + 5;
+	assert_int_equal(read_code(f, RUNTIME_FRAME_COMPILED, NMETHOD, COMPILE_ID), -ESTALE);
+}
+
+/* A freed block keeps the nmethod's number, but its method may be another by now. */
+static void freed_code_is_gone(void **state)
+{
+	struct fixture *f = *state;
+
+	world_u64(&f->w, NMETHOD - BLOCK_USED, 0);
+	assert_int_equal(read_code(f, RUNTIME_FRAME_COMPILED, NMETHOD, COMPILE_ID), -ESTALE);
+	f->image.hotspot.block_used = HOTSPOT_ABSENT;
+	assert_int_equal(read_code(f, RUNTIME_FRAME_COMPILED, NMETHOD, COMPILE_ID), 0);
+}
+
+static void code_that_is_freed_meanwhile_is_gone(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(read_code(f, RUNTIME_FRAME_COMPILED, NMETHOD, COMPILE_ID), 0);
+	f->w.change_before = f->w.reads - 1;	/* the last one reads the number */
+	f->w.reads = 0;
+	f->w.change_at = NMETHOD - BLOCK_USED;
+	f->w.change_to = 0;
 	assert_int_equal(read_code(f, RUNTIME_FRAME_COMPILED, NMETHOD, COMPILE_ID), -ESTALE);
 }
 
@@ -290,6 +318,8 @@ int main(void)
 		TEST(numbers_of_19_are_others),
 		TEST(a_class_of_another_name_is_another), TEST(another_method_there_is_gone),
 		TEST(code_that_is_exchanged_meanwhile_is_gone),
+		TEST(freed_code_is_gone),
+		TEST(code_that_is_freed_meanwhile_is_gone),
 		TEST(compiled_code_tells_inlined_methods),
 		TEST(damaged_scopes_leave_the_method),
 		TEST(a_stub_has_the_name_of_its_block),
