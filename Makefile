@@ -199,10 +199,15 @@ AGAIN = +@$(MAKE) $(if $(V),,-s) --no-print-directory $(JOBS)
 deps:
 	@.ci/install-deps.sh $(or $(LEVEL),build)
 
+# Which tests: docs/TESTING.md. The usual ones run with sanitizers; only other choices need them built without.
+CHECK = $(if $(ALL)$(T)$(CHANGED)$(KINDS),all,core)
+PLAIN_TESTS = $(if $(filter core,$(CHECK))$(if $(T),$(if $(findstring unit/,$(T)),,no)),,tests)
+
 check:
 	@.ci/install-deps.sh check
-	$(AGAIN) all report-half tests
-	@OUT=$(OUT) BUILD=1 FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_TOTAL=$(FUZZ_TOTAL) tests/run.sh $(KINDS)
+	$(AGAIN) all report-half $(PLAIN_TESTS)
+	@OUT=$(OUT) BUILD=1 CHECK=$(CHECK) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_TOTAL=$(FUZZ_TOTAL) \
+		T='$(call quoted,$(T))' CHANGED='$(call quoted,$(CHANGED))' TALLY='$(call quoted,$(TALLY))' LIST=$(LIST) tests/run.sh $(KINDS)
 
 demo:
 	@.ci/install-deps.sh demo
@@ -260,7 +265,9 @@ help:
 	@echo 'make                 build $(OUT)/probee'
 	@echo 'make report-half      build $(OUT)/probee-report: report and info, with zstd, libseccomp and libcap-ng'
 	@echo 'make demo            install what is needed, build, record this machine, draw it: see demo/'
-	@echo 'make check           install, build, run every test; KINDS="unit cli" runs only those'
+	@echo 'make check           install, build, run the tests of a usual check: each kind of claim once'
+	@echo '                     ALL=1: every test; T=live/probes: one; CHANGED=1: those that cover what differs from HEAD;'
+	@echo '                     KINDS="unit cli": those kinds; see docs/TESTING.md'
 	@echo 'make unit            build and run the unit tests (SAN=1: with sanitizers)'
 	@echo 'make fuzz            fuzz every parser for FUZZ_SECONDS=$(FUZZ_SECONDS) seconds'
 	@echo 'make long            what takes hours: kills, hostile processes, fuzzing; LONG="kills 100 fuzz 60": these'

@@ -157,6 +157,17 @@ check_licenses() {
 		END { if (last != "" && !has) print last ": no SPDX line" }'
 }
 
+# Each test script says what it covers (docs/TESTING.md), and what it names is there.
+check_covers() {
+	find tests -mindepth 2 -maxdepth 2 -type f -perm -u+x 2>/dev/null |
+		grep -E '^tests/(cli|tools|spec|vm|oracle|browser|consumers|push|live)/.*\.(sh|py)$' | sort |
+		while read -r f; do
+			covers=$(head -n 10 "$f" | sed -n 's/^# covers: *//p')
+			[ "$covers" ] || echo "$f: no line '# covers: FOLDER...'"
+			for place in $covers; do [ -e "$place" ] || echo "$f: covers $place, which is not there"; done
+		done
+}
+
 check_tree() (
 	cd "$1"
 	check_includes
@@ -166,6 +177,7 @@ check_tree() (
 	check_lengths
 	check_words
 	check_licenses
+	check_covers
 )
 
 # plant WHAT FILE TEXT...: a tree with only this file must be refused, with one message that contains WHAT.
@@ -174,6 +186,7 @@ plant() {
 	shift 2
 	mkdir -p "$trees/$nr/$(dirname "$file")"
 	printf '%s\n' "$@" >"$trees/$nr/$file"
+	case $file in tests/*) chmod +x "$trees/$nr/$file" ;; esac
 	[ "$(check_tree "$trees/$nr" | grep -c "$what")" = 1 ] || {
 		echo "the check for '$what' does not see it in $file"
 		bad=1
@@ -205,6 +218,8 @@ prove_checks() {
 	plant 'no SPDX line' src/base/x.c '/* This file has none. */' 'int x;'
 	plant 'no SPDX line' tests/cli/x.sh '#!/bin/sh' 'exit 0'
 	plant 'no SPDX line' formats/render/assets/x.css 'svg { }'
+	plant 'no line .# covers' tests/cli/x.sh '#!/bin/sh' '# SPDX-License-''Identifier: GPL-2.0-or-later'
+	plant 'which is not there' tests/cli/x.sh '#!/bin/sh' '# SPDX-License-''Identifier: GPL-2.0-or-later' '# covers: src/gone tests'
 	plant 'leftover' src/base/x.c "/* TO""DO: later */"
 	mkdir -p "$trees/$nr/src/model" && : >"$trees/$nr/src/model/x.c"
 	plant 'exists twice' src/base/x.c ''

@@ -29,6 +29,9 @@
 # RETRIES (15) limits their number, RETRY_UNTIL (1700) the seconds in which one may begin; RETRIES=0: none.
 # A test of the kind cli that says "# san: no" mostly waits, and is not run with sanitizers.
 # With BUILD=1 the programs for san, fuzz and live are built while the first tests run.
+# tests/choose.sh chooses among the tests of the kinds: T, CHANGED and CHECK.
+# LIST=1 prints the names of the chosen tests and runs none.
+# With TALLY=FILE the figures and failures of this run are written there; if the file is there already, those in it are added first.
 # A test that passes is one line; of any other test the whole output is shown, in the order of the names within a kind.
 # What failed is named once more at the end, because a reader of a long log may see only its head and its end.
 # The last line is "N passed, N failed, N skipped"; exit 1 if any failed.
@@ -39,6 +42,7 @@ PROBEE=$OUT/probee
 FUZZ_SECONDS=${FUZZ_SECONDS:-20}
 LANES=${LANES:-$(($(nproc) > 1 ? 3 : 1))}
 export OUT PROBEE LC_ALL=C.UTF-8
+export -n T CHANGED CHECK TALLY LIST		# they choose for this run, not for one that a test begins
 passed=0 failed=0 skipped=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/probee-tests.XXXXXX")
 # What is kept between recordings (line_cache.h) must not come from the machine, nor stay on it.
@@ -73,6 +77,7 @@ add() {
 }
 
 head_of() { head -n 10 "$1" | tr -d '\0'; }
+. tests/choose.sh
 
 time_limit() {
 	local limit
@@ -85,6 +90,7 @@ add_scripts() {
 	local t queue
 	for t in tests/"$2"/*; do
 		case $t in *.sh | *.py) ;; *) continue ;; esac
+		is_chosen "$1" "${3:-}${t#tests/}" "$t" || continue
 		[ "$1" != san ] || ! head_of "$t" | grep -q '^# san: no' || continue
 		queue=shared_other
 		[ "$2" != live ] || head_of "$t" | grep -q '^# beside: live' || queue=shared_live
@@ -92,7 +98,8 @@ add_scripts() {
 		! head_of "$t" | grep -q '^# light: yes' || queue=light
 		! head_of "$t" | grep -q '^# needs: quiet' || queue=alone
 		if [ -x "$t" ]; then
-			add $queue "$1" "${3:-}${t#tests/}" "$(time_limit "$t")" "$t"
+			# shellcheck disable=SC2046
+			add $queue "$1" "${3:-}${t#tests/}" "$(time_limit "$t")" env $(settings_of "$t") "$t"
 		elif [ -z "${3:-}" ] && [[ $t == *.sh ]] && head -c 2 "$t" | grep -q '#!'; then
 			add $queue "$1" "${t#tests/}" 10 sh -c 'echo "not executable: it would never run"; exit 126'
 		fi
@@ -103,6 +110,7 @@ add_scripts() {
 add_binaries() {
 	local src
 	for src in tests/unit/test_*.c; do
+		is_chosen "$1" "$1/$(basename "$src" .c)" "$src" || continue
 		add shared_other "$1" "$1/$(basename "$src" .c)" 120 "$2/tests/unit/$(basename "$src" .c)"
 	done
 }
@@ -115,6 +123,7 @@ add_fuzzers() {
 		seconds=$((FUZZ_TOTAL / nr > 1 ? FUZZ_TOTAL / nr : 1))
 	fi
 	for src in tests/fuzz/fuzz_*.c; do
+		is_chosen fuzz "fuzz/$(basename "$src" .c)" "$src" || continue
 		name=$(basename "$src" .c) seeds=tests/fuzz/corpus/${name#fuzz_}
 		[ -d "$seeds" ] || seeds=
 		add shared_other fuzz "fuzz/$name" $((seconds + 60)) sh -c 'cd "$TMP" && mkdir corpus && exec "$@"' sh \
@@ -133,24 +142,35 @@ add_build() {
 	builder=$((${#names[@]} - 1))
 }
 
+# drop_idle_build QUEUE: no test was added that needs the build which was added last.
+drop_idle_build() {
+	local -n queue=$1
+	[ "${builder:-}" ] && [ ${#names[@]} = $((builder + 1)) ] || return 0
+	unset 'queue[-1]'
+	order[build]=${order[build]%"$builder "}
+}
+
 add_kind() {
 	local kind=$1 builder=
 	case $kind in
-	layers) add shared_other layers layers 120 tests/layers.sh ;;
+	layers) ! is_chosen layers layers tests/layers.sh || add shared_other layers layers 120 tests/layers.sh ;;
 	unit) add_binaries unit "$OUT" ;;
 	san)
 		add_build shared_other san make -s "-j$(nproc)" "OUT=$OUT" SAN=1 all tests
 		add_binaries san "$OUT/san"
 		PROBEE=$OUT/san/probee add_scripts san cli san/
+		drop_idle_build shared_other
 		;;
 	fuzz)
 		# -O0 takes a third of the time to compile and runs half as fast, which is less in all for so short a run.
 		add_build shared_other fuzz make -s "-j$(nproc)" "OUT=$OUT" FUZZ=1 OPT=-O0 fuzzers
 		add_fuzzers
+		drop_idle_build shared_other
 		;;
 	live)
 		add_build shared_live workloads tests/workloads/build.sh "$OUT/workloads"
 		add_scripts live live
+		drop_idle_build shared_live
 		;;
 	cli | tools | spec | oracle | browser | consumers | push | vm) add_scripts "$kind" "$kind" ;;
 	*) echo "$0: no kind of test: $kind" >&2; exit 2 ;;
@@ -405,14 +425,48 @@ run_all() {
 	done
 }
 
+# add_tally: adds what the run before wrote to TALLY, and writes the sums.
+add_tally() {
+	local p f s rest
+	[ "${TALLY:-}" ] || return 0
+	if [ -e "$TALLY" ]; then
+		read -r p f s rest <"$TALLY"
+		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+		# shellcheck disable=SC2206
+		passed_alone=($rest "${passed_alone[@]}")
+		cat "$TALLY.failures" "$failures" 2>/dev/null >"$failures.sum"
+		mv "$failures.sum" "$failures"
+	fi
+	echo "$passed $failed $skipped ${passed_alone[*]}" >"$TALLY"
+	cat "$failures" 2>/dev/null >"$TALLY.failures"
+}
+
+# Each is named with how often it stands in the list, which a person keeps.
+say_passed_alone() {
+	local name names= times
+	for name in "${passed_alone[@]}"; do
+		times=$(grep -cF "| $name |" tests/passed_alone.md 2>/dev/null)
+		names+=" $name"
+		[ "${times:-0}" = 0 ] || names+=" ($times in tests/passed_alone.md)"
+	done
+	echo "${#passed_alone[@]} tests passed only alone:$names"
+}
+
 # The order in which they run beside the live tests: long ones are not last.
 [ $# -gt 0 ] || set -- layers unit cli tools spec live vm san oracle push browser consumers fuzz
 for kind; do add_kind "$kind"; done
 for kind in "${!order_alone[@]}"; do order[$kind]+=${order_alone[$kind]}; done	# they end last
+if [ "${LIST:-}" ]; then
+	for i in "${!names[@]}"; do [ "${kinds[i]}" = build ] || echo "${names[i]}"; done
+	say_unchosen
+	exit 0
+fi
 run_all
 for kind in "${!kind_ms[@]}"; do printf '%s %d s\n' "$kind" $(((kind_ms[$kind] + 500) / 1000)); done | sort |
 	awk '{ text = text sep $0; sep = ", " } END { print "time: " text }'
+add_tally
 [ ! -s "$failures" ] || cat "$failures"
-[ ${#passed_alone[@]} = 0 ] || echo "${#passed_alone[@]} tests passed only alone: ${passed_alone[*]}"
+[ ${#passed_alone[@]} = 0 ] || say_passed_alone
+say_unchosen
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/live formats/render
 # timeout: 240
 # Feeds pages from traces, as a server would, and has a browser use them: tests/browser/live_test.py.
 # live_page.sh [--shots DIR] [--only NAME]

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/serve src/live formats/render
 # timeout: 180
 # A browser at a real `probee serve`: the page comes to life, offers downloads, breaks no policy, says when the recording has ended and
 # comes back when the server is started anew. What the page does with what it is fed is in live_page.sh.

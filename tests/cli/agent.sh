@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/agent src/commands/cmd_agent.c
 # The command line of probee agent, and its configuration: what is refused, where, and with which exit code.
 set -u
 . tests/cli/lib.sh

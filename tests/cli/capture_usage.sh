@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/recording src/commands src/capture/collectors src/probes
 # Mistakes on the command lines of sample and snapshot, and missing rights. Nothing is recorded.
 . tests/cli/lib.sh
 cd "$TMP" || exit 1

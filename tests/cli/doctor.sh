@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/commands/cmd_doctor.c src/commands/doctor_bpf.c src/commands/doctor_system.c
 # probee doctor: runs without rights, one line per check, a remedy with every "no".
 . tests/cli/lib.sh
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/base/visible.c src/tui formats/render src/commands
 # No text that a terminal gets holds what a terminal acts upon: strange traces, all of whose strings have control characters (C0,
 # C1, bidirectional ones, tags) and bytes that are no UTF-8, go through every command that reads traces; and such names of files,
 # options and servers come back in messages.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/base src/commands src/recording
 # timeout: 240
 # san: no
 # Every option of every command that takes a value gets one that a terminal would act upon, and so does every variable of the

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/output src/commands
 # The place where output goes may be full, closed or gone.
 . tests/cli/lib.sh
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/push src/commands/cmd_push.c
 # light: yes
 # probee push: what reaches a receiver, and what happens when it is slow, away, full, or refuses. What is in the bodies
 # tests/push looks at.

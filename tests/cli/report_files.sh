@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/commands formats/trace
 # probee report and info of files that are not traces.
 . tests/cli/lib.sh
 

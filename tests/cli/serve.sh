@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/serve src/live src/commands/cmd_serve.c
 # light: yes
 # probee serve FILE: who gets in, what is answered, what others can do to it. Pages are looked at in tests/browser, recordings in
 # tests/live/serve.sh.

@@ -84,7 +84,7 @@ class Terminal:
     def text(self):
         return "\n".join(line.rstrip() for line in self.screen.display)
 
-    def until(self, text, seconds=15, gone=False):
+    def until(self, text, seconds=40, gone=False):
         end = time.monotonic() + seconds
         while (text in self.text()) == gone:
             if time.monotonic() > end or not self.take(0.1):

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/commands/pager.c src/base/terminal.c
 # Output on a terminal: its width and the pager, neither of which changes an exit code or a file.
 . tests/cli/lib.sh
 CC=${CC:-gcc}

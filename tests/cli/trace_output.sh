@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: formats/render src/commands src/output
 # timeout: 180
 # A recording is made into every kind of output; some outputs cannot be written.
 . tests/cli/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/inspect src/commands/cmd_unwind_info.c src/commands/unwind_info_text.c src/commands/unwind_info_json.c
 # probee unwind-info of files, processes and addresses, and its errors for anything else.
 . tests/cli/lib.sh
 CC=${CC:-gcc}

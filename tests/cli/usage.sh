@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/base/opt.c src/base/opt_help.c src/commands src/main.c
 # Help, version and mistakes on the command line.
 . tests/cli/lib.sh
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: formats/render
 # axe-core, which knows the rules of accessibility, looks in a browser at flame graphs, pages and pages of differences.
 . tests/consumers/lib.sh
 

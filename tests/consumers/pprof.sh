@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: formats/render src/profile
 # go tool pprof reads --pprof: all weights, all names, all stacks.
 . tests/consumers/lib.sh
 command -v python3 >/dev/null || skip 'needs python3'

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: formats/render docs/SQL.md src/commands/cmd_export.c src/commands/sql_engine.c
 # timeout: 300
 # The queries of docs/SQL.md, run by DuckDB (and ClickHouse's engine, with CONSUMERS=all) on tables of a small fleet: they find what
 # probee's own reports say. `export` has its Parquet made by the real engines.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/agent src/push src/recording src/commands/cmd_agent.c src/commands/agent_push.c
 # light: yes
 # timeout: 360
 # probee agent for real: it records, keeps windows and sends them; its receiver is away for a while; it is told to read its configuration

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/agent src/capture/tables bpf/user_rates.bpf.h src/commands/cmd_agent.c
 # needs: quiet
 # probee agent beside a user whose processes cost more than its budget: 4,000 threads of nobody run for a moment in each second, and one of
 # another user always. Only nobody's rate is lowered. Who else works on this machine would cost the agent something, too.

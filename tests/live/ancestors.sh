@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/commands/legacy.c src/commands/cmd_xstack.c src/commands/program.c
 # beside: live
 # timeout: 200
 # Command lines of the ancestors, as their documents have them, do the same here and make files of the same kind. Times are cut to

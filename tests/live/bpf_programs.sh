@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/capture/session src/capture/processes
 # needs: quiet
 # BPF programs that are loaded and unloaded while a recording runs, one after the other and often at one address: each has its
 # own name, and none that of another program.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf src/capture/processes src/capture/session
 # Processes come and go all the time: recordings still end on time, and their figures add up.
 . "$(dirname "$0")/lib.sh"
 

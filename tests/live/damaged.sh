@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: formats/trace src/capture/session
 # light: yes
 # A chunk in the middle of a long recording is damaged: threads that never run have rows again soon after it.
 . "$(dirname "$0")/lib.sh"

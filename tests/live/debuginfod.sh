@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/late_names src/foreign src/commands/cmd_symbolize.c
 # beside: live
 # --debuginfod: debug files come from a server, by a process that is not root, and only when asked for.
 . "$(dirname "$0")/lib.sh"

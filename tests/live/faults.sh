@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf unwind src/capture
 # beside: live
 # Threads in unusual conditions: held by a tracer or a freezer, 32-bit, of io_uring, in other namespaces. Each has its rows
 # with the state that /proc shows, and its stack is whole or says why not.

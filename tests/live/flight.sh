@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/flight src/recording
 # timeout: 300
 # The flight recorder (--flight): each kind of trigger has the last seconds written, with a snapshot of every thread at that
 # moment, as a trace like any other; triggers that come too soon are counted.

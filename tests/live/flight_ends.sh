@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/flight src/recording src/output
 # beside: live
 # timeout: 300
 # How a flight recorder (--flight) ends, and what goes wrong around it: processes that are killed, memory that is short, a disk that

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/commands/report_follow.c formats/trace
 # report --follow beside a recorder: a report each second, a complete one in the end, and it ends too if the recorder is killed.
 # beside: live
 # timeout: 120

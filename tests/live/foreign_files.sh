@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/foreign src/parse src/helpers src/capture/processes
 # beside: live
 # Files of recorded processes that hang, lie or are bombs, and helper processes that are killed: the recording ends in
 # time, keeps what it has, and counts what it lacks.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/base/visible.c src/capture/processes src/symbolize src/tui
 # timeout: 240
 # Processes all of whose names are of what a terminal acts upon: program, directory, argument, thread, function of an ELF file, of a
 # perf map and of Python, file, control group and host. Every command records, shows or looks at them, and what it prints and says

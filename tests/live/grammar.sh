@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf unwind src/elf_unwind src/capture/stacks
 # timeout: 200
 # beside: live
 # Workloads whose call grammar is known: there must be no stack that no execution could have produced. STACKS=N looks at

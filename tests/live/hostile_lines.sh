@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/debug_info src/symbolize src/parse src/helpers
 # beside: live
 # Debug information that is made to break its reader, to keep it busy, to take all memory, or to have other files opened.
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/capture/waits bpf
 # A process whose locks lie in memory that a file server must deliver: by turns, so that no check of the memory helps.
 OWN_MOUNTS=1
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/foreign src/parse src/helpers src/capture/processes
 # One user has files that never answer. The recording ends in time, and the files of other users are read as always.
 OWN_MOUNTS=1
 . "$(dirname "$0")/lib.sh"

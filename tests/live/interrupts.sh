@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf src/capture/collectors src/capture/waits
 # Time in handlers of interrupts (-e irq): as much as bpftrace finds, as many as the kernel counts, at the right places.
 . "$(dirname "$0")/lib.sh"
 

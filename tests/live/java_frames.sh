@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/runtimes unwind bpf src/capture/session
 # timeout: 200
 # beside: live
 # Java frames, found without the JVM's help: in samples of a program whose stacks prove themselves, up to the thread's start, and in

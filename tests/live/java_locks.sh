@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/runtimes src/capture/waits
 # light: yes
 # Who holds the locks that Java threads wait for: monitors and those of java.util.concurrent, as the program was made.
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/capture/processes src/recording
 # light: yes
 # beside: live
 # --java-perf-map: JVMs of root, of another user and of a container are asked for maps of their code, as their users. Without

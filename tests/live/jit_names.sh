@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/capture/processes src/symbolize src/capture/session
 # light: yes
 # Names of code made at run time, from /tmp/perf-PID.map: of live processes, of ended ones, and in containers; and map
 # files that must not be read.

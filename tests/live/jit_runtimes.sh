@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/capture/processes src/symbolize src/capture/session
 # light: yes
 # beside: live
 # What the runtimes that are installed here say of the code they make: names, files, lines, and how the code came about.

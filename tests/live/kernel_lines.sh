@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/symbolize src/debug_info src/parse
 # beside: live
 # Inlined functions and lines of the kernel, from a file with its build-id and another address (as with KASLR). The file is made:
 # its functions stand where those of the kernel do that a sleeping thread is in. The judge is addr2line.

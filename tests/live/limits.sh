@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/base src/recording src/capture src/foreign
 # needs: quiet
 # (Descriptors that other tests' processes of this user send to each other count against a limit.)
 # What the machine or its administrator has taken away: descriptors, memory, CPUs, system calls, /proc and /sys. probee makes

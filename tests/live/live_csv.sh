@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/recording formats/render
 # light: yes
 # beside: live
 # snapshot --csv writes rows while it records. They are the same bytes as in a report of its trace, and no reader delays

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/base src/recording src/capture formats src/commands
 # light: yes
 # beside: live
 # One request for memory fails, each time another one. The command then fails with a line that says so, or its result is

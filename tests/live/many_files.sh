@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/capture/processes src/capture/tables src/capture/stacks src/foreign src/parse src/model
 # timeout: 240
 # One user's processes map tens of thousands of files. Recordings end, other users' stacks are whole, and other processes of
 # root's can pass descriptors.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf src/capture src/foreign src/parse src/helpers
 # timeout: 300
 # One user does his worst to recordings of the whole machine, in each kind of tests/workloads/neighbour.c and as a Python
 # program with very many functions. Stacks of another user's program are whole and have their names, recordings end when they

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/runtimes unwind bpf
 # timeout: 120
 # beside: live
 # JavaScript frames that are not those of plain functions, each with its caller and its line (tests/workloads/node_odd.mjs): generators,

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/output formats/trace src/recording
 # beside: live
 # Places that a trace may go to and come from: a full disk, a closed pipe, standard output and input.
 OWN_MOUNTS=1

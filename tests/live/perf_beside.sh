@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf unwind src/elf_unwind src/capture src/symbolize
 # timeout: 300
 # A busy program is sampled by perf (--call-graph dwarf,65528) and by probee at the same time. Both must show the same
 # functions, roots and stacks. PROGRAMS="..." compares other programs of perf_beside.py, PROGRAMS=all all of them;

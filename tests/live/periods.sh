@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/recording src/capture
 # Scans begin at multiples of their period. A scan that takes longer leaves multiples out and says how many; later scans are
 # not shifted.
 # needs: quiet

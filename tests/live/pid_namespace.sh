@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf src/proc src/capture
 # probee inside a PID namespace: it shows the threads of that namespace and those below, with the numbers of that namespace,
 # and counts the others. The result is compared with ps in the same namespace.
 . "$(dirname "$0")/lib.sh"

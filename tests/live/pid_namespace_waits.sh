@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf src/proc src/capture/waits
 # light: yes
 # beside: live
 # timeout: 300

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/output src/commands
 # beside: live
 # timeout: 120
 # Root writes traces and reports where another user has put something into the way: links, FIFOs, files. Nothing outside is

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf src/probes src/capture/collectors
 # timeout: 200
 # Probes (-e uprobe:, tracepoint:, raw_tp:, ...): each call carries a whole stack, none is missed, and no program is harmed.
 . "$(dirname "$0")/lib.sh"

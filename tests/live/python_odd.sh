@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/runtimes unwind bpf
 # timeout: 200
 # beside: live
 # Pythons that are not the program itself, or not alone: libpython opened at run time, two versions in one process, interpreters

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/runtimes unwind bpf src/capture/session
 # timeout: 300
 # beside: live
 # Python frames in snapshots of stopped processes: equal to what the interpreter itself says of the same threads, in function, file

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf src/capture
 # A rate that a machine may not be able to take: every tick is accounted for, and what was passed over is said.
 . "$(dirname "$0")/lib.sh"
 

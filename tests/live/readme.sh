@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: README.md src/commands src/recording
 # beside: live
 # timeout: 300
 # Runs every command line of README.md, unchanged except for what substituted() replaces below. Each must do what commands of

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/rights src/recording docs/SECURITY.md
 # beside: live
 # A recording sheds what it does not need again: all threads of all its processes hold exactly the capabilities that the
 # documentation names, as far as the user had them, in no other set, and with no_new_privs. The command after "--" has what

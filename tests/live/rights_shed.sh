@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/rights src/output src/commands
 # beside: live
 # Commands that read foreign files do it without rights. A program with capabilities in its file lends them for recording and
 # for nothing else; root's are used to open what root named, and are gone before its first byte is read.

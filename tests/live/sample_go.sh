@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: unwind src/elf_unwind src/symbolize src/debug_info bpf
 # timeout: 200
 # beside: live
 # Go programs: stacks are whole by Go's own tables, in goroutines and in threads of the runtime, through C and back. Lines and

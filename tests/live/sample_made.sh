@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: unwind src/capture/stacks bpf
 # beside: live
 # timeout: 120
 # Code made at run time, without unwind information: its windows are read while it runs. Stacks must be whole, no function may

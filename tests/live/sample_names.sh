@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/symbolize src/capture/session
 # beside: live
 # Names of C++, Rust and Go code; threads that rename themselves.
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: unwind src/elf_unwind src/capture/stacks bpf
 # timeout: 240
 # beside: live
 # Code with neither unwind tables nor frame pointers, whose unwind rows come from reading it. Stacks of a known grammar must

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: unwind src/elf_unwind src/capture/stacks bpf
 # beside: live
 # Stacks that are hard to unwind: signal handlers on both kinds of stack, realigned frames, code made at run time, leaves
 # without a frame, a process without its leader, a library that is opened late and again and again.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/capture/tables src/capture/stacks src/elf_unwind src/parse
 # needs: quiet
 # timeout: 240
 # Hundreds of processes with hundreds of different libraries: all stacks are whole, and the trace says what the tables

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/recording formats/trace src/capture/session
 # beside: live
 # A recording that goes on in another segment of its trace again and again: nothing is lost or counted twice, and each
 # segment can be read without those before it, with names and whole stacks.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf src/capture/processes src/foreign src/parse
 # Processes that end within a millisecond of their last sample, and whose files are deleted at that moment, keep names and lines;
 # also when there are hundreds a second, and more of them than files may be open. The kernel counts what all recordings of a user hold.
 # needs: quiet

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf src/capture/stacks
 # beside: live
 # The first scan of a deep stack in a program whose table is not ready yet: 20 KiB of a stack are kept, 64 of a thread that
 # runs, but this one has 70.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf src/capture src/recording
 # Which threads a snapshot holds, when its scans begin, and their receipts.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf unwind src/capture/stacks
 # Threads alternate between two call chains while they are unwound. A stack that mixes the two cannot exist, so a single one
 # in some 20,000 rows is a failure. Rows that could not be read must be marked, and they must be few.
 . "$(dirname "$0")/lib.sh"

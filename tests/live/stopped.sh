@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/base src/recording src/capture src/helpers
 # light: yes
 # probee itself is stopped for a while, as by Ctrl-Z or a debugger. It then continues, and reports no process as hanging.
 # beside: live

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf src/capture
 # Many threads, storms of forks, and stopped processes: every thread that exists all the time has its row in each scan.
 # needs: quiet
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/late_names src/symbolize src/commands/cmd_symbolize.c
 # beside: live
 # Names that are added later: --no-symbolize records addresses alone, and `probee symbolize` names them from files with the
 # same build-id, beneath directories that were given and nowhere else.

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/tui src/live src/profile src/commands/cmd_top.c src/commands/top_server.c src/commands/top_recorder.c
 # beside: live
 # probee top: in a terminal that is pyte's and as text; the recording under it is whole, and ends with it, however it ends.
-# timeout: 180
+# timeout: 300
 . "$(dirname "$0")/lib.sh"
 
 start chain30 spin
@@ -161,7 +162,7 @@ for case in sys.argv[1:]:
 E2
 export TERMINAL=$ROOT/tests/cli PROBEE
 for case in views killed stopped samples_from_memory command; do
-	check "terminal: $case" timeout 60 $python -B drive.py $case
+	check "terminal: $case" timeout 150 $python -B drive.py $case
 done
 check "what top kept is whole, and nothing is lost" "$PROBEE" report kept.pbz --strict --collapse=kept.folded
 check "it has the stacks" grep -q "f29;f30" kept.folded

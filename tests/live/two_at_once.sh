@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/recording src/capture/bpf
 # Several recordings at the same time do not disturb each other: each is complete.
 # needs: quiet
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """usdt_stack.py [--late]: reads folded stacks of `usdt stack` and checks each whose innermost function is burn(). A shadow frame's name
 is that of its caller's and a letter, so stacks prove themselves: each `named` has its name before it, `bare` has none, and the names

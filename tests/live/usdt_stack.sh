@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/probes src/capture/collectors src/capture/session bpf
 # timeout: 120
 # Shadow stacks (--usdt-stack): which function of the program each native frame stands for, with longjmp, fibers and threads.
 . "$(dirname "$0")/lib.sh"
@@ -19,7 +20,7 @@ paths() {
 	local name=$1
 	shift
 	read -r TOTAL RIGHT ENDS ROOTS < <("$PROBEE" report "$name.pbz" --event "${EVENT:-cpu-clock}" --no-inline --collapse 2>>"$T/err" |
-		"$LIVE/usdt_stack.py" "$@" 2>>"$T/err")
+		python3 "$LIVE/usdt_stack.py" "$@" 2>>"$T/err")
 }
 
 # --dry-run says where the probes of shadow stacks would be put, and puts none.
@@ -73,7 +74,7 @@ timeout -k 5 60 "$PROBEE" sample -v -e "usdt:$USDT:fixture:function__return" --u
 entry="usdt:$USDT:fixture:function__entry"
 "$PROBEE" report every.pbz --event "$entry" --no-inline --collapse >every.folded 2>>"$T/err"
 check "every: as many events as entries" equal "$(awk '{ s += $NF } END { printf "%.0f\n", s }' every.folded)" "$(of_shadow every entered)"
-sed -E 's/(.*) ([0-9]+)$/\1;burn \2/' every.folded | "$LIVE/usdt_stack.py" >every.out 2>>"$T/err"
+sed -E 's/(.*) ([0-9]+)$/\1;burn \2/' every.folded | python3 "$LIVE/usdt_stack.py" >every.out 2>>"$T/err"
 read -r TOTAL RIGHT ENDS ROOTS <every.out
 check "every: each stack is a path" at_least "$RIGHT" $((TOTAL - $(of_shadow every rewound)))
 

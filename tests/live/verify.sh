@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/verify unwind src/elf_unwind
 # timeout: 300
 # beside: live
 # `probee verify`: elfutils unwinds the stacks that --audit kept, and agrees. A table that was damaged on purpose is found.

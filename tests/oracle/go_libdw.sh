@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: unwind src/elf_unwind
 # timeout: 300
 # Our rows of Go programs against the .debug_frame that Go's linker writes: static, through C, position independent.
 set -eu

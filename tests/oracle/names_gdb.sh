@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/symbolize src/debug_info
 # timeout: 120
 # The names of a few thousand random addresses against gdb's and c++filt's: libraries with and without debug packages,
 # stripped and static programs, C++, Rust, Go. Takes other files as arguments; SEED and NR as in names_gdb.py.

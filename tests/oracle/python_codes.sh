@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/runtimes
 # timeout: 300
 # What src/runtimes reads of code objects in the memory of a process (name, file, first line, the line of each instruction)
 # against what the same Python says of them. All versions that are found.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: unwind src/elf_unwind
 # timeout: 300
 # Rules that come from reading code (cfi_callsite.h, cfi_eh_return.h) against libdw, instruction by instruction: programs that bind
 # functions, throw exceptions and encrypt are single-stepped, and after each step both unwind the stopped thread.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/inspect src/commands/cmd_unwind_info.c unwind src/elf_unwind
 # timeout: 300
 # probee unwind-info against readelf --debug-dump=frames-interp: counts of entries, and the rules at sampled addresses.
 set -eu

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: unwind/x86_insn.c
 # timeout: 300
 # Our instruction lengths against objdump's, over whole files: compilers' code, and libraries full of vector instructions.
 set -eu -o pipefail

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: unwind/x86_insn.c unwind/code_effect.c
 # timeout: 300
 # What unwind/x86_insn.h says of instructions against Zydis, over all code of large files: compilers' code, libraries full
 # of vector instructions, and data between functions. X86_FILES="..." says which.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/push
 # Requests of OTLP conform to the specification, says the checker of OpenTelemetry's profiling SIG: $PROFCHECK, or profcheck on
 # PATH (https://github.com/open-telemetry/sig-profiling, folder profcheck).
 . tests/consumers/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/push
 # timeout: 1000
 # needs: quiet
 # A real OpenTelemetry collector receives what is pushed, and what it writes is what the trace says.

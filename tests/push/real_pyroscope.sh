@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/push
 # timeout: 1000
 # needs: quiet
 # A real Pyroscope receives what is pushed, in each of the three ways, and its answers are what the trace says. Each push is of

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: formats/trace src/model tests/spec
 # timeout: 240
 # The trace format as its page says it: decode.py, a reader written from formats/trace/TRACE.md alone, and
 # probee must see the same in real traces, in the fixture trace and in those that forge.py makes by the page.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: docs/ARCHITECTURE.md tests/layers.sh
 # docs/ARCHITECTURE.md tells the truth about the tree: its table of layers has the rules of tests/layers.sh, in their
 # order, and every file that it names is there.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: docs/FAULTS.md tests
 # docs/FAULTS.md tells the truth: it has every fault once, and each has checks that exist or a reason why it has none.
 # Before that the checker itself is tried on tables with one mistake each.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: README.md tools/images.sh docs
 # The pictures of README are there, are pictures, and are small enough for a repository (tools/images.sh makes them).
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: Makefile tools
 # make install puts a working program, a correct manual page and a working completion into DESTDIR.
 set -u
 unset MAKEFLAGS MFLAGS MAKELEVEL

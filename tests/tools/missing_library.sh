@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: Makefile
 # Without a library make says which package is missing, and how to get it, before the compiler says anything.
 set -u
 unset MAKEFLAGS MFLAGS MAKELEVEL

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: formats/trace src/model Makefile
 # A new type of record compiles complete or not at all: plants a RECORD and a DEFINITION with the next two
 # tags. First nothing is filled in, and the compiler must name each missing place. Then all is filled in, and
 # both must come out of a trace as they went in, with the check of what they refer to.

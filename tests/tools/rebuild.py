@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # timeout: 600
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: Makefile sources.mk
 """make builds again what a changed file reaches, and nothing else.
 
 Compares what `make -n -W FILE` would compile with who includes FILE according to the text of the sources.

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: tests/run.sh tests/choose.sh
 # tests/run.sh counts right: a small tree with one test of every kind of ending. And it runs two tests at a time, but those
 # that need it alone; shows them in order; and ends what it started.
 set -u
-unset BUILD LANES FUZZ_TOTAL RETRY_UNTIL	# of the run that this test is part of
+unset BUILD LANES FUZZ_TOTAL RETRY_UNTIL T CHANGED CHECK TALLY LIST	# of the run that this test is part of
 export RETRIES=0
 tree=$TMP/tree
 mkdir -p "$tree/tests/cli"
-cp tests/run.sh "$tree/tests/"
+cp tests/run.sh tests/choose.sh "$tree/tests/"
 cd "$tree" || exit 1
 
 script() { printf '%s\n' '#!/bin/sh' "${@:2}" >"tests/cli/$1.sh"; chmod +x "tests/cli/$1.sh"; }
@@ -126,6 +127,53 @@ want '^FAIL  build/san .*exit 2'
 want '^    no such luck'
 want '^none  san/test_x .*not built'
 [ "$(tail -n 1 log)" = '0 passed, 1 failed, 0 skipped' ] || { echo "wrong last line of a build that failed"; bad=1; }
+
+# Chosen tests: by name, by what a usual check has, and by what is changed.
+rm -rf tests/cli tests/unit tests/live
+mkdir -p tests/cli tests/live tests/unit tests/workloads src/a src/b out/tests/unit
+script one '# covers: src/a' '# core: yes' 'exit 0'
+script two '# covers: src/b/b.c' 'exit 0'
+script three '# covers: tests/x' '# runs the workload burn' '# core: SHARE=9' '[ "${SHARE:-}" = 9 ]'
+touch tests/unit/test_a.c tests/unit/test_c.c tests/workloads/burn.c src/a/a.c src/a/a.h src/b/b.c src/b/bb.c
+echo 'x: tests/unit/test_a.c src/b/c.h' >out/tests/unit/test_a.d
+echo 'x: tests/unit/test_c.c src/a/a.h' >out/tests/unit/test_c.d
+git init -q . && git add -A . && git -c user.name=x -c user.email=x@x commit -q -m x
+# chosen WANT SETTING...: the names of the tests that are chosen, in the order of their kinds.
+chosen() {
+	local got want=$1
+	shift
+	got=$(env "$@" LIST=1 OUT="$PWD/out" tests/run.sh cli unit 2>&1 | tr '\n' ' ')
+	[ "$got" = "$want" ] || { echo "$*: '$got', not '$want'"; bad=1; }
+}
+chosen 'cli/two.sh ' T=cli/two
+chosen 'cli/one.sh unit/test_c ' 'T=cli/o* unit/test_c'
+chosen 'cli/one.sh cli/three.sh ' CHECK=core
+chosen 'cli/three.sh cli/two.sh unit/test_a unit/test_c ' CHECK=rest
+chosen '' CHANGED=1
+echo >>src/a/a.c
+chosen 'cli/one.sh unit/test_a unit/test_c ' CHANGED=1
+git checkout -q src
+echo >>src/b/b.c
+echo >>src/b/bb.c
+chosen 'cli/two.sh covered by no test: src/b/bb.c  ' CHANGED=1
+git checkout -q src
+echo >>tests/workloads/burn.c
+chosen 'cli/three.sh ' CHANGED=HEAD
+git checkout -q tests
+echo >>tests/cli/two.sh
+touch src/b/c.h
+chosen 'cli/two.sh unit/test_a unit/test_c ' CHANGED=1
+chosen 'tests/run.sh: CHANGED=nothing is no commit of this tree ' CHANGED=nothing
+
+# Two runs that are counted together.
+script bad 'echo "not ok 1 - broken"' 'exit 1'
+TALLY=$PWD/tally T=cli/bad OUT=$PWD/out tests/run.sh cli >log 2>&1
+[ "$(tail -n 1 log)" = '0 passed, 1 failed, 0 skipped' ] || { echo "wrong last line of the first of two"; bad=1; }
+TALLY=$PWD/tally T=cli/one OUT=$PWD/out tests/run.sh cli >log 2>&1 && { echo "passed although the run before failed"; bad=1; }
+[ "$(tail -n 1 log)" = '1 passed, 1 failed, 0 skipped' ] || { echo "wrong last line of both"; bad=1; }
+want '^failed: cli/bad.sh'
+CHECK=core OUT=$PWD/out tests/run.sh cli >log 2>&1 || { echo "a setting of a usual check is missing"; bad=1; }
+CHECK=rest T=cli/three OUT=$PWD/out tests/run.sh cli >log 2>&1 && { echo "a setting of a usual check is there in another"; bad=1; }
 
 # Ended by Ctrl-C, or by a signal: nothing that it started goes on, and its directory is gone.
 rm -rf tests/cli tests/unit

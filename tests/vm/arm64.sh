@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf unwind src/capture tests/vm
 # timeout: 1500
 # probee for arm64, cross-compiled, on Debian 12's arm64 kernel. The program and the workloads are built against Debian's
 # own arm64 libraries. This takes ten minutes, so it runs only if VM_ARM64 is set, as `make vm` does.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf unwind src/capture tests/vm
 # timeout: 800
 # The kernel of Debian 12.
 # Some parts are done on 6.12 alone in a check.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# covers: bpf unwind src/capture tests/vm
 # timeout: 800
 # The kernel of Debian 13 with four CPUs. Two have no ticks, so the registers in memory are the oldest there.
 # Some parts are done on 6.1 alone in a check.
