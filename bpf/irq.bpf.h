@@ -32,7 +32,7 @@
 
 #define IRQ_VECTORS 1024
 #define IRQ_STACK_NS 50000		/* of hardware interrupts: a stack for each */
-/* Of soft interrupts, where no tick comes: one at the end of a handler. */
+/* A soft interrupt without a tick has one stack, at the end of its handler. */
 #define SOFTIRQ_STACK_NS 20000000
 #define IRQ_OWN_FRAMES 2		/* of the program, and of how it is called */
 
@@ -284,7 +284,7 @@ int on_softirq_exit(struct bpf_raw_tracepoint_args *ctx)
 	return end_irq(&p);
 }
 
-/* Of x86-64's own vectors; user space attaches it to one tracepoint for each. */
+/* Handles x86-64's own vectors. User space attaches it to each one's tracepoint. */
 SEC("?raw_tp")
 int on_vector_entry(struct bpf_raw_tracepoint_args *ctx)
 {

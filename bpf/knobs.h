@@ -101,7 +101,7 @@ enum counter {
 	COUNTER_OF_SLOWED,		/* that of the user was (bpf/user_rates.bpf.h) */
 	COUNTER_KERNEL_STACK,		/* kernel stacks that could not be read */
 	COUNTER_STACKS,			/* user stacks unwound */
-	/* Of stays off the CPU (bpf/off_cpu.bpf.h). */
+	/* Intervals off the CPU (bpf/off_cpu.bpf.h). */
 	COUNTER_SHORT,			/* shorter or longer than asked for */
 	COUNTER_NO_ENTRY,		/* there was no room for the thread */
 	COUNTER_NOT_CHOSEN,		/* --off-cpu-prob left it out */
@@ -201,7 +201,7 @@ struct off_cpu_control {
 	uint32_t states;		/* 0: all */
 	uint32_t share;			/* of 2^32: how many stays are recorded; 0: all */
 	uint32_t misled;		/* 1: a memo gave a wrong stack (bpf/kernel_memo.bpf.h) */
-	/* Of the time of a CPU, in thousandths, that leaving it may take; 0: without limit. */
+	/* Thousandths of a CPU's time that the program may take; 0: without limit. */
 	uint32_t budget;
 	uint32_t wakers;		/* who wakes threads is recorded, too */
 	uint32_t pad;
@@ -269,7 +269,7 @@ struct probe_sum {
 enum probe_op { PROBE_EQ, PROBE_NE, PROBE_LT, PROBE_LE, PROBE_GT, PROBE_GE, PROBE_AND };
 
 /*
- * Compares the size (1, 2, 4 or 8) octets at offset of the program's context with value; or the
+ * Compares the size (1, 2, 4 or 8) bytes at offset of the program's context with value; or the
  * argument of this number, from 1 on, of the USDT probe.
  */
 struct probe_condition {
@@ -300,13 +300,13 @@ struct probe_argument {
 
 struct usdt_place {
 	struct probe_argument v[USDT_ARGUMENTS];
-	/* Of shadow stacks only: */
+	/* Shadow stacks only: */
 	int32_t cfa_off;		/* the CFA is that far from the register */
 	uint8_t cfa_reg;		/* word of struct pt_regs */
 	uint8_t line;			/* number of the argument that has it, from 1 on; or 0 */
 	uint8_t texts[SHADOW_TEXTS];	/* the same of those that point to texts */
 	uint8_t pad[7];
-	uint64_t before;		/* octets of the function before the place */
+	uint64_t before;		/* bytes of the function before the place */
 	uint64_t size;			/* of the function */
 };
 

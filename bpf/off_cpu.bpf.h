@@ -69,7 +69,7 @@ struct {
 	__type(value, struct gather);
 } off_cpu_scratch SEC(".maps");
 
-/* As the map memos, for these programs: a tick may come in the middle of one of them. */
+/* A map memos for these programs alone: a tick may interrupt one of them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);			/* knobs.memos */
@@ -233,7 +233,7 @@ static __always_inline void wait_of(struct wire_wait *wait, const struct gather 
 #define MEASURE_EVERY 8		/* one stay in so many is timed */
 #define MOST_HALVINGS 16
 
-/* Of 2^32: the share of the stays that is recorded. window.passed is how often it was halved. */
+/* The share of intervals that is recorded, in 2^-32. window.passed: how often it was halved. */
 static __always_inline uint64_t share_now(const struct gather *g)
 {
 	uint64_t share = READ_NOW(off_cpu.share);

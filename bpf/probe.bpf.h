@@ -49,8 +49,8 @@ struct {
 } probe_slots SEC(".maps");
 
 /*
- * As the map memos, of all CPUs together. A thread's memo is taken by one run at a time; another
- * one that interrupts it uses that of its slot. Those of the slots are the last.
+ * Like the map memos, for all CPUs together. One run at a time takes a thread's memo; another one
+ * that interrupts it uses the memo of its slot. Those of the slots are the last.
  */
 struct probe_memo {
 	uint64_t busy;

@@ -23,7 +23,7 @@ static __always_inline uint64_t register_word(uint64_t regs, uint32_t word)
 	return value;
 }
 
-/* Copies so many octets of user memory. Those behind may be on a page that is not there. */
+/* Copies so many bytes of user memory. Those behind may be on a page that is not there. */
 static __always_inline long read_sized(uint64_t *value, uint32_t size, uint64_t addr)
 {
 	*value = 0;

@@ -26,7 +26,7 @@ struct {
 	__type(value, struct probe_sum);
 } probe_sums SEC(".maps");
 
-/* Of the thread's stack in g and the event; never that of another process (stack_hash()). */
+/* The id of g's stack and event. No two processes share one (stack_hash()). */
 static __always_inline uint64_t sum_id(struct gather *g)
 {
 	uint64_t hash = mix(stack_hash(g), (uint64_t)g->head.tid << 16 | g->head.event);

@@ -44,7 +44,7 @@
 
 enum rate_cause { RATE_START = 1, RATE_CPU, RATE_RING, RATE_MEMORY };
 
-/* Of all CPUs. That two of them may write it at once does no harm. */
+/* State of all CPUs. That two of them may write it at once does no harm. */
 struct rate_limit {
 	/* Written by user space. */
 	uint64_t asked_ns[RATE_EVENTS];	/* by event: the period of a clock; 0: it is none */
@@ -62,7 +62,7 @@ struct rate_limit {
 	uint64_t hold_ns;		/* it must be calm for so long before the rate goes up */
 };
 
-/* Of one CPU. */
+/* State of one CPU. */
 struct rate_window {
 	uint64_t begin_ns, busy_ns;
 	uint64_t last_ns;		/* the last tick */

@@ -65,7 +65,7 @@ struct shadow_text {
 };
 
 /*
- * Behind the end of a text are octets of another one. A global function: the verifier goes through
+ * Behind the end of a text are bytes of another one. A global function: the verifier goes through
  * it once, whatever calls it.
  */
 __noinline uint64_t hash_text(const struct shadow_text *text, uint32_t len, uint64_t hash)

@@ -55,7 +55,7 @@ static __always_inline uint64_t *unwind_cache_word(void *env, uint32_t i)
 }
 
 static __always_inline int unwind_load_record(void *env, struct unwinder *w, uint64_t addr);
-static __always_inline int unwind_load_octets(void *env, struct unwinder *w, uint64_t addr,
+static __always_inline int unwind_load_bytes(void *env, struct unwinder *w, uint64_t addr,
 					      uint32_t n);
 static __always_inline int unwind_read_word(void *env, uint64_t addr, uint64_t *value);
 

@@ -24,11 +24,11 @@ struct delta_state {
 	uint64_t page[WIRE_PAGE_BLOCKS * DELTA_BLOCK_WORDS];	/* of the stack, as it is now */
 	uint64_t stale;			/* bit of each page of the mirror that user space lacks */
 	uint64_t page_stale;		/* of these: the page that is compared, or 0 */
-	uint32_t from;			/* octet of that page with which comparing begins */
-	uint32_t page_at;		/* its octet in the mirror */
+	uint32_t from;			/* byte of that page with which comparing begins */
+	uint32_t page_at;		/* its byte in the mirror */
 	uint32_t block;			/* number of its first block, counted from the start */
-	uint32_t used;			/* octets behind the record's head */
-	uint32_t most;			/* octets of blocks in this record */
+	uint32_t used;			/* bytes behind the record's head */
+	uint32_t most;			/* bytes of blocks in this record */
 	uint32_t last_page;		/* the last one that could be read */
 	uint32_t number;
 	uint32_t pad;
@@ -55,7 +55,7 @@ struct delta_loop {
 	uint32_t first;			/* page of the part: 0 or WIRE_PART_PAGES */
 };
 
-/* The block of the mirror that octet at is in. */
+/* The block of the mirror that byte at is in. */
 static __always_inline uint64_t *mirror_at(struct delta_state *d, uint32_t at)
 {
 	return (uint64_t *)(d->behind + DELTA_MIRROR_BYTES + DELTA_FRAMES_BYTES +
@@ -77,7 +77,7 @@ static long compare_block(uint32_t i, struct delta_loop *l)
 		differs |= now[k] ^ was[k];
 		/*
 		 * Word by word, or the compiler loads many first, for which it needs stack: kernels
-		 * allow a chain of calls 512 octets.
+		 * allow a chain of calls 512 bytes.
 		 */
 		asm volatile("" : "+r"(differs));
 	}
@@ -152,7 +152,7 @@ static __always_inline void compare_outer(struct delta_loop *l)
 	bpf_loop(knobs.part_pages, compare_page, l, 0);
 }
 
-/* Puts the frames behind the blocks. The number of octets to hand out; 0: there is no record. */
+/* Puts the frames behind the blocks. The number of bytes to hand out; 0: there is no record. */
 static __always_inline uint32_t finish_delta(struct gather *g, struct delta_state *d)
 {
 	uint32_t nr = g->head.nr_user + g->head.nr_kernel, used = d->used;
@@ -167,7 +167,7 @@ static __always_inline uint32_t finish_delta(struct gather *g, struct delta_stat
 
 /*
  * Fills the record of this CPU from g. ring_bytes: those that wait in the ring. The number of
- * octets to hand out; 0: there is none.
+ * bytes to hand out; 0: there is none.
  */
 static __always_inline uint32_t gather_delta(struct gather *g, struct delta_state *d,
 					      uint64_t ring_bytes)

@@ -106,7 +106,7 @@ static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint6
 	return bpf_probe_read_user(w->page, UNWIND_MEMORY_PAGE, (void *)addr) ? 1 : 0;
 }
 
-/* The same of n octets, at most as many as a page, from any address on. */
+/* The same of n bytes, at most as many as a page, from any address on. */
 static __always_inline int load_task_record(struct gather *g, struct task_struct *task, void *to,
 					    uint64_t addr, uint32_t n)
 {
@@ -128,7 +128,7 @@ static __always_inline int unwind_load_record(void *env, struct unwinder *w, uin
 	return bpf_probe_read_user(w->record_page, UNWIND_MEMORY_PAGE, (void *)addr) != 0;
 }
 
-static __always_inline int unwind_load_octets(void *env, struct unwinder *w, uint64_t addr,
+static __always_inline int unwind_load_bytes(void *env, struct unwinder *w, uint64_t addr,
 					      uint32_t n)
 {
 	struct env *e = env;

@@ -84,7 +84,7 @@ struct wire_shadow {
 	uint64_t id;
 	uint32_t line;
 	uint32_t place;			/* number of the place of the entry */
-	/* Of a frame that stands for arguments (--args): how many, and those that are numbers. */
+	/* The arguments of a frame that stands for them (--args): how many, and the numbers. */
 	uint32_t nr_values, pad;
 	uint64_t values[PROBE_VALUES];
 	/* Class, name and file, or texts among the arguments, each with its end; cut if longer. */
@@ -182,7 +182,7 @@ struct wire_object {
 	uint64_t inode;			/* inode number, as in /proc/PID/fdinfo */
 	uint64_t file;			/* address of its struct file, to tell files apart */
 	uint32_t kind;			/* enum object_kind */
-	/* Of a socket: family, protocol and state as the kernel numbers them. */
+	/* A socket's family, protocol and state, as the kernel numbers them. */
 	uint16_t family;
 	uint8_t protocol, state;
 	/*
@@ -253,7 +253,7 @@ _Static_assert(sizeof(struct wire_dump) % 16 == 0, "wire layout");
 #define WIRE_ALL_PAGES (~0ull >> (64 - WIRE_DELTA_PAGES))
 #define WIRE_BLOCKS (WIRE_DELTA_PAGES * WIRE_PAGE_BLOCKS)
 #define WIRE_DELTA_BYTES (64 << 10)
-/* Octets of a mirror and of a record that are not needed for shorter parts. */
+/* Bytes of a mirror and of a record that are not needed for shorter parts. */
 #define WIRE_DELTA_SPARE(part_pages) (4 * (WIRE_PART_PAGES - (part_pages)) * UNWIND_MEMORY_PAGE)
 
 struct wire_delta {

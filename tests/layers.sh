@@ -157,6 +157,18 @@ check_licenses() {
 		END { if (last != "" && !has) print last ": no SPDX line" }'
 }
 
+# Two laws of docs/STYLE.md that a program can check: a comment begins with its subject or its verb, and there are bytes.
+check_comments() {
+	sources | xargs -r awk '
+	FNR == 1 { opened = 0 }
+	/\/\* (Of|As) / || (opened && /^[ \t]*\* (Of|As) /) {
+		print FILENAME ":" FNR ": this comment begins with neither its subject nor its verb"
+	}
+	{ opened = /\/\*$/ }'
+	find bpf unwind formats src docs README.md -type f 2>/dev/null | grep -E '\.(c|h|md|js)$' |
+		xargs -r grep -nwiE 'octets?' /dev/null | grep -v 'application/octet-stream' | sed 's/$/: the word is byte/'
+}
+
 # Each test script says what it covers (docs/TESTING.md), and what it names is there.
 check_covers() {
 	find tests -mindepth 2 -maxdepth 2 -type f -perm -u+x 2>/dev/null |
@@ -178,6 +190,7 @@ check_tree() (
 	check_words
 	check_licenses
 	check_covers
+	check_comments
 )
 
 # plant WHAT FILE TEXT...: a tree with only this file must be refused, with one message that contains WHAT.
@@ -220,6 +233,9 @@ prove_checks() {
 	plant 'no SPDX line' formats/render/assets/x.css 'svg { }'
 	plant 'no line .# covers' tests/cli/x.sh '#!/bin/sh' '# SPDX-License-''Identifier: GPL-2.0-or-later'
 	plant 'which is not there' tests/cli/x.sh '#!/bin/sh' '# SPDX-License-''Identifier: GPL-2.0-or-later' '# covers: src/gone tests'
+	plant 'begins with neither' src/base/x.c '/* Of the same function the first counts. */'
+	plant 'begins with neither' src/base/x.c '/*' ' * As in the other file.' ' */'
+	plant 'the word is byte' src/base/x.c "/* Reads so many oct""ets. */"
 	plant 'leftover' src/base/x.c "/* TO""DO: later */"
 	mkdir -p "$trees/$nr/src/model" && : >"$trees/$nr/src/model/x.c"
 	plant 'exists twice' src/base/x.c ''

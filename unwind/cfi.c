@@ -81,8 +81,8 @@ static int push_row(struct builder *b, const struct cfi_fde *fde, uint64_t vaddr
  *	mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je; call setcontext; mov %rax, %rdi;
  *	call exit; hlt
  *
- * The row begins one octet early, in the padding, because return addresses are looked up by the
- * octet before them.
+ * The row begins one byte early, in the padding, because return addresses are looked up by the
+ * byte before them.
  */
 static bool is_context_start(const struct cfi_input *in, const struct cfi_fde *fde)
 {

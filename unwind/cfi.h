@@ -38,7 +38,7 @@ struct cfi_input {
 	int (*read_code)(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len);
 	/*
 	 * A part of the section: the offsets of the FDEs that are wanted, ascending. load() fills
-	 * in octets of eh_frame before they are read, so it need not hold any before. It returns 0
+	 * in bytes of eh_frame before they are read, so it need not hold any before. It returns 0
 	 * unless they cannot be read. NULL: all FDEs are wanted, and eh_frame holds the section.
 	 */
 	const uint64_t *fdes;

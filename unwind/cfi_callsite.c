@@ -81,7 +81,7 @@ static bool is_untouched(const struct cfi_code *c, unsigned reg)
 
 /*
  * Finds the push of reg in the prologue, where other instructions may change neither the register
- * nor the stack pointer. *end: octets up to the end of that push; *slot: where it stores reg, from
+ * nor the stack pointer. *end: bytes up to the end of that push; *slot: where it stores reg, from
  * the CFA.
  */
 static bool find_push(const struct cfi_code *c, unsigned reg, size_t *end, int32_t *slot)

@@ -14,9 +14,9 @@
  *	and after that it is in the register
  *	it is not touched, and nothing is called from there: it is in the register
  *
- * CFA_CALLEE_SAVED says both. A return address is looked up by the octet before it, which is the
- * last one of the call instruction. No interrupted instruction begins at that octet, so a row of
- * this one octet is met by callers only.
+ * CFA_CALLEE_SAVED says both. A return address is looked up by the byte before it, which is the
+ * last one of the call instruction. No interrupted instruction begins at that byte, so a row of
+ * this one byte is met by callers only.
  *
  * Limits: x86-64; direct calls; MAX_CALLS calls in a file. Internal to the reading of CFI.
  */

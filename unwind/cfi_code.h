@@ -5,7 +5,7 @@
  *
  *	cfi_code_read(&c, in, lo, hi)
  *	while (cfi_code_next(&c, &at, &insn))
- *		an instruction that ends at octets behind lo
+ *		an instruction that ends at bytes behind lo
  *
  * The results are patches: ranges of addresses where another rule holds. cfi_patch() inserts them
  * into the rows.
@@ -31,12 +31,12 @@ struct cfi_code {
 bool cfi_code_read(struct cfi_code *c, const struct cfi_input *in, uint64_t lo, uint64_t hi);
 
 /*
- * Decodes the instruction *at octets after the start, and moves *at to its end. False: the code
+ * Decodes the instruction *at bytes after the start, and moves *at to its end. False: the code
  * ends, or there is no instruction.
  */
 bool cfi_code_next(const struct cfi_code *c, size_t *at, struct x86_insn *insn);
 
-/* The target of a direct jump or call that ends end octets after the start. */
+/* The target of a direct jump or call that ends end bytes after the start. */
 uint64_t cfi_code_target(const struct cfi_code *c, size_t end, const struct x86_insn *insn);
 
 struct cfi_patch {

@@ -10,7 +10,7 @@
 enum { RDI = 7 };		/* as instructions hold it */
 
 struct eh_return {
-	uint64_t lo, hi;		/* from the last octet of the first call to the epilogue */
+	uint64_t lo, hi;		/* from the last byte of the first call to the epilogue */
 	/* End of the instruction that stores the handler's address; hi: there is none. */
 	uint64_t stored;
 	int32_t cfa_at;			/* the context's field, from rbp */

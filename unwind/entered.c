@@ -21,7 +21,7 @@ static bool ends_a_stack(const struct unwind_rule *r)
 	return r->cfa == CFA_SIGNAL || r->cfa == CFA_ROOT;
 }
 
-/* The rule for the octet before a row; false: it keeps its own. last: that octet. */
+/* The rule for the byte before a row; false: it keeps its own. last: that byte. */
 static bool rule_before(const struct cfi_input *in, const struct unwind_rule *before,
 			const struct unwind_rule *r, uint8_t last, struct unwind_rule *out)
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* n of OP_RECORD has two bits for each field: 8 octets shifted right by them. */
+/* n of OP_RECORD has two bits for each field: 8 bytes shifted right by them. */
 #define RECORD_SIZE_BITS 2
 
 void frame_builder_init(struct frame_builder *b)

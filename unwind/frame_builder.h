@@ -36,7 +36,7 @@ struct frame_builder {
 	int err;
 };
 
-/* The fields of a record: offset, and size in octets (1, 2, 4, 8). A size of 0: r[d + i] = 0. */
+/* The fields of a record: offset, and size in bytes (1, 2, 4, 8). A size of 0: r[d + i] = 0. */
 struct record_field {
 	int16_t offset;
 	uint8_t size;
@@ -89,7 +89,7 @@ struct frame_list {
 	struct record_field fields[4];
 	uint32_t special;		/* 16 bits in a row at most */
 	uint16_t tag_bits;		/* bits of the code that are none of its address */
-	int32_t cookie;			/* offset of 8 octets from the code on; */
+	int32_t cookie;			/* offset of 8 bytes from the code on; */
 	int cookie_shift;		/* with these, shifted to the right, added; or 0 */
 	int flags;			/* 0 or EMIT_ADDRESS */
 	enum runtime_frame_kind kind;
@@ -109,7 +109,7 @@ void frame_step(struct frame_builder *b, int d);
 void frame_register(struct frame_builder *b, int d, int dwarf);
 /* The same, and goes on at the label. */
 void frame_step_to(struct frame_builder *b, int d, int label);
-/* From a frame of s << shift octets. */
+/* From a frame of s << shift bytes. */
 void frame_step_sized(struct frame_builder *b, int d, int s, int shift, int label);
 void frame_segmap(struct frame_builder *b, int d, int s, int32_t offset);
 

@@ -26,7 +26,7 @@ UNWIND_INLINE void frame_walk(struct unwinder *w, uint64_t *frames, uint32_t d)
 	unwind_found_caller(w, 0);
 }
 
-/* The same from a frame of that many octets, at r[d + 1]. */
+/* The same from a frame of that many bytes, at r[d + 1]. */
 UNWIND_INLINE void frame_walk_sized(void *env, struct unwinder *w, uint64_t *frames, uint32_t d,
 				    uint64_t bytes)
 {
@@ -56,7 +56,7 @@ UNWIND_INLINE const struct unwind_heap *frame_heap(const struct unwinder *w, uin
 /* Two looks at the map of a heap; the operation is repeated until the block is found. */
 UNWIND_INLINE int frame_segmap(void *env, struct unwinder *w, uint64_t addr, uint64_t *block)
 {
-	uint64_t from = w->run.hop ? w->run.hop : addr, octet = 0;
+	uint64_t from = w->run.hop ? w->run.hop : addr, byte = 0;
 	const struct unwind_heap *h = frame_heap(w, from);
 	const uint64_t begin = h->begin, map = h->map, shift = h->shift & 63;
 
@@ -66,13 +66,13 @@ UNWIND_INLINE int frame_segmap(void *env, struct unwinder *w, uint64_t addr, uin
 		return 0;
 	from = (from - begin) >> shift;
 	for (int i = 0; i < 2; i++) {
-		if (unwind_read_word(env, map + from, &octet))
+		if (unwind_read_word(env, map + from, &byte))
 			return 1;
-		octet &= 255;
-		if (octet == 255 || octet > from)
+		byte &= 255;
+		if (byte == 255 || byte > from)
 			return 0;
-		from -= octet;
-		if (!octet) {
+		from -= byte;
+		if (!byte) {
 			*block = begin + (from << shift);
 			return 0;
 		}

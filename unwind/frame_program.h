@@ -122,13 +122,13 @@ enum frame_opcode {
 	OP_EMIT,		/* a frame: code d, instruction s; n: EMIT_...; imm: kind */
 	OP_DROP,		/* takes back the frames emitted since the loop, or OP_STEP */
 	OP_YIELD,		/* the native walker goes on; at the next loop: operation imm */
-	/* Of programs that own generated code. */
+	/* Operations for programs that own generated code. */
 	/* r[d..d + 3] = pc, sp, fp, 1: interrupted, 0: after a call; n: WALKER_PLACE */
 	OP_WALKER,
 	OP_REGISTER,		/* d = DWARF register imm as interrupted; 0 where it is not known */
 	OP_STEP,		/* the walker's pc, sp, fp = r[d..d + 2]; r[d + 3] = 0 */
 	OP_SEGMAP,		/* d = imm behind the block of a heap that has s; 0: none has */
-	/* OP_STEP from a frame of s << f[0] octets, whose last words are fp and a return address */
+	/* OP_STEP from a frame of s << f[0] bytes, whose last words are fp and a return address */
 	OP_STEP_SIZED,
 	/* jumps to operation f[0] if the low 32 bits of s, those of f[1] | f[2] << 16, are imm */
 	OP_IF_VALUE,
@@ -146,7 +146,7 @@ enum frame_opcode {
  * and nothing of it was emitted. Of OP_LIST_HOW:
  *
  *	imm	offset of the cookie from the code, and LIST_SHIFT: the cookie is c + (c >> shift)
- *		of the 8 octets there, or c for a shift of 0
+ *		of the 8 bytes there, or c for a shift of 0
  *	f[0]	a record without code, or with any of these bits in flags >> n, is not plain
  *	f[1]	bits of the code that are no address
  *	f[2]	operation for a record that is not plain
@@ -157,7 +157,7 @@ enum frame_opcode {
 #define LIST_SHIFT 24
 
 /*
- * n of OP_LOAD: octets, and whether the word alone is read instead of the page around it, or the
+ * n of OP_LOAD: bytes, and whether the word alone is read instead of the page around it, or the
  * page of the native walker is used (the stack; the word is aligned). LOAD_MAY_FAIL: d = 0 where
  * nothing can be read, instead of failure.
  */
@@ -212,13 +212,13 @@ struct frame_program {
 };
 
 /*
- * Memory that is cut into segments of 1 << shift octets and given out in blocks of them. The octet
+ * Memory that is cut into segments of 1 << shift bytes and given out in blocks of them. The byte
  * of each segment in a map says how far back its block begins, in segments: 0: here; 255: it is
  * free; 254 or less: at most so far, look again there.
  */
 struct unwind_heap {
 	uint64_t begin, bytes;		/* 0: there is none */
-	uint64_t map;			/* address of the octet of the first segment */
+	uint64_t map;			/* address of the byte of the first segment */
 	uint64_t shift;
 };
 

@@ -48,7 +48,7 @@ NOTHING_AT(const struct unwind_rule *, unwind_rule_at)
 NOTHING_AT(uint64_t *, unwind_cache_word)
 
 static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr);
-static int unwind_load_octets(void *env, struct unwinder *w, uint64_t addr, uint32_t n);
+static int unwind_load_bytes(void *env, struct unwinder *w, uint64_t addr, uint32_t n);
 
 static int unwind_read_word(void *env, uint64_t addr, uint64_t *value)
 {
@@ -85,7 +85,7 @@ static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr)
 	return in->read(in->ctx, addr, w->record_page, UNWIND_MEMORY_PAGE);
 }
 
-static int unwind_load_octets(void *env, struct unwinder *w, uint64_t addr, uint32_t n)
+static int unwind_load_bytes(void *env, struct unwinder *w, uint64_t addr, uint32_t n)
 {
 	const struct frame_replay_input *in = env;
 
@@ -136,7 +136,7 @@ void frame_replay(const struct frame_replay_input *in, struct frame_replay_resul
 	memset(&w, 0, sizeof(w));
 	if (in->regs)
 		memcpy(w.regs, in->regs, sizeof(w.regs));
-	/* As the stack before has left it: it must not be used. */
+	/* The memo has what another stack left: it must not be used. */
 	for (int i = 0; i < FRAME_MEMO; i++) {
 		w.run.memo[i].code = in->consts[0];
 		w.run.memo[i].cookie = UINT64_MAX;

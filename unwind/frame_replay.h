@@ -22,7 +22,7 @@ struct frame_replay_input {
 	const struct frame_program *program;
 	uint64_t consts[PROGRAM_CONSTS];
 	uint64_t thread_pointer;	/* 0: the kernel does not know it */
-	/* Copies len octets at addr; 0 unless they are unreadable. */
+	/* Copies len bytes at addr; 0 unless they are unreadable. */
 	int (*read)(void *ctx, uint64_t addr, void *buf, size_t len);
 	void *ctx;
 	/* The native loops, innermost first. NULL: as many as the program asks for. */

@@ -15,8 +15,8 @@
  *
  *	int unwind_load_record(env, w, addr)	copies as much as a page from addr on, which need
  *						not be aligned, to w->record_page: 0, or not
- *	int unwind_load_octets(env, w, addr, n)	the same of n octets, below PROGRAM_MAX_RECORD
- *	int unwind_read_word(env, addr, &value)	8 octets at any address: 0, or not
+ *	int unwind_load_bytes(env, w, addr, n)	the same of n bytes, below PROGRAM_MAX_RECORD
+ *	int unwind_read_word(env, addr, &value)	8 bytes at any address: 0, or not
  *	const struct unwind_runtimes *unwind_runtimes_of(env, tgid)	or NULL
  *	const struct frame_program *unwind_program_at(env, i)	or NULL
  *
@@ -207,7 +207,7 @@ UNWIND_INLINE int64_t frame_page(void *env, struct unwinder *w, uint64_t addr)
 }
 
 /*
- * The aligned word at octet at of both pages. The compiler must not know more of at than the
+ * The aligned word at byte at of both pages. The compiler must not know more of at than the
  * verifier does, or it would leave out what bounds it.
  */
 UNWIND_INLINE uint64_t frame_word(const struct unwinder *w, uint64_t at)
@@ -217,7 +217,7 @@ UNWIND_INLINE uint64_t frame_word(const struct unwinder *w, uint64_t at)
 	return *(const uint64_t *)(w->pages + at);
 }
 
-/* Up to 8 octets at addr, without sign. */
+/* Up to 8 bytes at addr, without sign. */
 UNWIND_INLINE int frame_load(void *env, struct unwinder *w, uint64_t addr, uint32_t how,
 			     uint64_t *value)
 {
@@ -243,7 +243,7 @@ UNWIND_INLINE int frame_load(void *env, struct unwinder *w, uint64_t addr, uint3
 }
 
 /*
- * The octets from a record's start on: its place in w->pages, or -1. One that lies on two pages is
+ * The bytes from a record's start on: its place in w->pages, or -1. One that lies on two pages is
  * copied by itself.
  */
 UNWIND_INLINE int64_t frame_record_at(void *env, struct unwinder *w, uint64_t addr, uint32_t bytes)
@@ -260,12 +260,12 @@ UNWIND_INLINE int64_t frame_record_at(void *env, struct unwinder *w, uint64_t ad
 	return place < 0 ? place : place + (int64_t)in_page;
 }
 
-/* The same of those octets alone. */
+/* The same of those bytes alone. */
 UNWIND_INLINE int64_t frame_record_alone(void *env, struct unwinder *w, uint64_t addr,
 					 uint32_t bytes)
 {
 	w->record_addr = 1;
-	return unwind_load_octets(env, w, addr, bytes) ? -1 : UNWIND_MEMORY_PAGE;
+	return unwind_load_bytes(env, w, addr, bytes) ? -1 : UNWIND_MEMORY_PAGE;
 }
 
 /* The four fields of a record at that place. Those that are not wanted are 0. */
@@ -339,7 +339,7 @@ UNWIND_INLINE void frame_emit(struct unwinder *w, uint64_t *frames, uint64_t kin
 		  cookie << 32 | (uint32_t)instruction);
 }
 
-/* Of OP_IF_VALUE. */
+/* The mask of OP_IF_VALUE. */
 UNWIND_INLINE uint32_t frame_mask(const struct frame_op *op)
 {
 	return (uint16_t)op->f[1] | (uint32_t)(uint16_t)op->f[2] << 16;

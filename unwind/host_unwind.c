@@ -92,7 +92,7 @@ static uint64_t *unwind_cache_word(void *env, uint32_t i)
 }
 
 static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr);
-static int unwind_load_octets(void *env, struct unwinder *w, uint64_t addr, uint32_t n);
+static int unwind_load_bytes(void *env, struct unwinder *w, uint64_t addr, uint32_t n);
 static int unwind_read_word(void *env, uint64_t addr, uint64_t *value);
 
 static const struct unwind_runtimes *unwind_runtimes_of(void *env, uint32_t tgid)
@@ -119,8 +119,8 @@ static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
 	return e->in->read_page(e->in->ctx, addr, w->page);
 }
 
-/* The octets from addr to the end of the next page at most. */
-static int read_octets(const struct host_unwind_input *in, uint64_t addr, void *to, size_t len)
+/* The bytes from addr to the end of the next page at most. */
+static int read_bytes(const struct host_unwind_input *in, uint64_t addr, void *to, size_t len)
 {
 	uint64_t in_page = addr & (UNWIND_MEMORY_PAGE - 1);
 	uint8_t pages[2 * UNWIND_MEMORY_PAGE];
@@ -138,21 +138,21 @@ static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr)
 {
 	struct host_env *e = env;
 
-	return read_octets(e->in, addr, w->record_page, UNWIND_MEMORY_PAGE);
+	return read_bytes(e->in, addr, w->record_page, UNWIND_MEMORY_PAGE);
 }
 
-static int unwind_load_octets(void *env, struct unwinder *w, uint64_t addr, uint32_t n)
+static int unwind_load_bytes(void *env, struct unwinder *w, uint64_t addr, uint32_t n)
 {
 	struct host_env *e = env;
 
-	return read_octets(e->in, addr, w->record_page, n);
+	return read_bytes(e->in, addr, w->record_page, n);
 }
 
 static int unwind_read_word(void *env, uint64_t addr, uint64_t *value)
 {
 	struct host_env *e = env;
 
-	return read_octets(e->in, addr, value, sizeof(*value));
+	return read_bytes(e->in, addr, value, sizeof(*value));
 }
 
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)

@@ -29,7 +29,7 @@ struct host_unwind_input {
 	/* Copies the aligned page at addr. 0 unless it is unreadable. */
 	int (*read_page)(void *ctx, uint64_t addr, uint8_t page[4096]);
 	/*
-	 * Copies 16 octets of code; 0 unless they are unknown. NULL: no code is known. Callers that
+	 * Copies 16 bytes of code; 0 unless they are unknown. NULL: no code is known. Callers that
 	 * only code can tell are then not guessed.
 	 */
 	int (*read_code)(void *ctx, uint64_t addr, uint8_t code[16]);

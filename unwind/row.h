@@ -47,7 +47,7 @@ static inline uint64_t unwind_nr_pages(uint64_t vaddr_lo, uint64_t end)
 	return (end - vaddr_lo + (1u << UNWIND_PAGE_SHIFT) - 1) >> UNWIND_PAGE_SHIFT;
 }
 
-/* In first: the rows of the page are not known yet. */
+/* A value of first: the rows of the page are not known yet. */
 #define UNWIND_PAGE_ABSENT UINT32_MAX
 
 /* How the canonical frame address (CFA: stack pointer before the call) is found. */
@@ -111,13 +111,13 @@ enum unwind_ra {
  */
 /*
  * In ra: the address that is found is that of the next instruction to run (an exception handler),
- * not one after a call. The caller's rule is looked up at this address, not one octet before it.
+ * not one after a call. The caller's rule is looked up at this address, not one byte before it.
  */
 #define RULE_EXACT 0x40
 /* In ra: in this function the thread's goroutine becomes another one: unwind_goroutine.h. */
 #define RULE_NEXT_GOROUTINE 0x20
 /*
- * In ra of CFA_SIGNAL and CFA_ROOT: that is the rule of a return address. The octet itself is a
+ * In ra of CFA_SIGNAL and CFA_ROOT: that is the rule of a return address. The byte itself is a
  * ret, and where it was interrupted, CFA = sp + cfa_off: entered.h.
  */
 #define RULE_ENTERED 0x10

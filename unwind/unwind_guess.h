@@ -176,7 +176,7 @@ UNWIND_INLINE int unwind_leaf(void *env, struct unwinder *w)
 }
 
 /*
- * Looks for the prologue in the 48 octets below scan_at, downwards; the word at scan_at itself is
+ * Looks for the prologue in the 48 bytes below scan_at, downwards; the word at scan_at itself is
  * what follows them. Always 0.
  */
 UNWIND_INLINE int unwind_search_prologue(void *env, struct unwinder *w)
@@ -347,7 +347,7 @@ UNWIND_INLINE int unwind_way_out(void *env, struct unwinder *w)
 		unwind_guessed_caller(w, ra, slot, fp);
 		return 0;
 	}
-	/* Octets in front of a function may have been taken for an instruction that it is in. */
+	/* Bytes in front of a function may have been taken for an instruction that it is in. */
 	if (w->may_want)
 		w->wants_code = w->pc;
 	unwind_begin_guess(w, UNWIND_JIT);

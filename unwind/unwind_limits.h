@@ -101,7 +101,7 @@ _Static_assert(sizeof(struct unwind_binary) == 8, "binary layout");
 
 struct unwind_memo_frame {
 	uint32_t sp;			/* its low half: it only says which frame may be this one */
-	uint32_t size;			/* octets from begin on for which the rule holds */
+	uint32_t size;			/* bytes from begin on for which the rule holds */
 	uint64_t begin;
 	struct unwind_rule rule;
 };

@@ -10,7 +10,7 @@
  *	int unwind_load_page(env, w, addr)		copy the aligned 4 KiB of user memory at
  *							addr to w->page: 0, or the code that
  *							unwinding ends with (UNWIND_BUSY) or 1
- *	int unwind_read_code(env, w, addr)		copy 16 octets of code at addr to w->code:
+ *	int unwind_read_code(env, w, addr)		copy 16 bytes of code at addr to w->code:
  *							0, or 1: unknown
  *	int unwind_thread_pointer(env, &value)		of thread-local storage: 0; 1: unknown
  *	int unwind_process_slice(env, tgid, &first, &nr)	of the mappings: 0 or 1

@@ -59,7 +59,7 @@ static void put_row(struct marking *m, uint32_t pc_lo, uint16_t rule)
 }
 
 /*
- * One page, of which the octets from lo to hi - 1 are marked. Where a range begins or ends between
+ * One page, of which the bytes from lo to hi - 1 are marked. Where a range begins or ends between
  * two rows, a row comes in between.
  */
 static void mark_page(struct marking *m, struct unwind_page *page, uint32_t lo, uint32_t hi)

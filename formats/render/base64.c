@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#define GROUPS 1024			/* of three octets, written at a time */
+#define GROUPS 1024			/* of three bytes, written at a time */
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

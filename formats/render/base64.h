@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes octets as base64 (RFC 4648), in one line. ferror(out) tells whether a write failed. */
+/* Writes bytes as base64 (RFC 4648), in one line. ferror(out) tells whether a write failed. */
 #pragma once
 
 #include <stddef.h>

@@ -145,7 +145,7 @@ static struct profile *label_tree(struct labels *l, const struct profile *p)
 
 /* ---- items ---- */
 
-/* Of a label: "label " (the line that ends with it) and "label;" (those that go on). */
+/* A label is "label " (the line that ends with it) or "label;" (those that go on). */
 enum { ITEM_LINE, ITEM_MORE, ITEMS };
 
 struct item {

@@ -20,7 +20,7 @@
  * output.
  */
 #define FRAMES_MAX 4096
-#define MAX_CELL_BYTES (1u << 20)	/* of a stack: 4096 frames of 256 octets */
+#define MAX_CELL_BYTES (1u << 20)	/* of a stack: 4096 frames of 256 bytes */
 
 static void put_function(struct csv *c, const struct frame_view *v)
 {

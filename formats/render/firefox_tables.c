@@ -330,7 +330,7 @@ static void put_base_name(const struct firefox_tables *t, struct json_writer *w,
 	json_visible(w, s, len);
 }
 
-/* As Breakpad makes it: a GUID of the first 16 octets, its first three numbers little-endian. */
+/* Breakpad's id: a GUID of the first 16 bytes, its first three numbers little-endian. */
 static void breakpad_id(const struct rec_binary *b, char text[34])
 {
 	static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };

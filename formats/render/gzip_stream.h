@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A stream that compresses (gzip, RFC 1952) what is written to it on to another one. Equal input
- * gives equal octets: the header holds no time and no file name, but a comment by which an earlier
+ * gives equal bytes: the header holds no time and no file name, but a comment by which an earlier
  * report is known.
  *
  *	gzip_stream_open(&g, out)	0 or -ENOMEM; g.stream is to be written to
@@ -25,5 +25,5 @@ struct gzip_stream {
 int gzip_stream_open(struct gzip_stream *g, FILE *out);
 int gzip_stream_close(struct gzip_stream *g);
 
-/* Whether these first octets of a file are of a stream that was written here. */
+/* Whether these first bytes of a file are of a stream that was written here. */
 bool gzip_stream_made(const void *head, size_t len);

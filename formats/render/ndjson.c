@@ -3,7 +3,7 @@
  * The samples themselves, each as an object of JSON on a line of its own, in the order of the file.
  * Every object has the same columns (csv_columns.h), by default those of docs/SQL.md; each stands
  * there once. Numbers are numbers, what is not known is null, all else is a string. Times are ISO
- * 8601 in UTC. Octets that are no UTF-8 are U+FFFD; a stack is one string, as in CSV.
+ * 8601 in UTC. Bytes that are no UTF-8 are U+FFFD; a stack is one string, as in CSV.
  */
 #include <errno.h>
 #include <string.h>

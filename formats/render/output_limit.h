@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A stream that passes at most so many octets on to another one. A small trace can make an endless
+ * A stream that passes at most so many bytes on to another one. A small trace can make an endless
  * report: each of many boxes may have the same long name. What comes beyond the limit is an error
  * of the stream (EMSGSIZE), at which a renderer stops as at a full disk.
  *

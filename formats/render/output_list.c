@@ -25,7 +25,7 @@
 #include "src/profile/report.h"
 #include "src/profile/report_text.h"
 
-#define REPORT_HEAD (64 << 10)	/* octets by which an earlier report is known */
+#define REPORT_HEAD (64 << 10)	/* bytes by which an earlier report is known */
 #define BUFFER_BYTES (64 << 10)
 
 /* An earlier report of any kind is replaced, so that several kinds can be tried under one name. */

@@ -27,7 +27,7 @@ int packed_output_open(struct packed_output *p, const char *file, FILE *out);	/*
 int packed_output_close(struct packed_output *p);
 
 /*
- * Whether these first octets of a file are of an output that was written here. Nothing is
+ * Whether these first bytes of a file are of an output that was written here. Nothing is
  * decompressed: this is asked where rights have not been given up.
  */
 bool packed_output_made(const void *head, size_t len);

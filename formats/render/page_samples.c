@@ -9,7 +9,7 @@
 #include "src/base/array.h"
 #include "src/profile/weight_text.h"
 
-/* As shifts: a tick becomes twice as long, or eight times where nearly nothing was alike. */
+/* Shifts: a tick becomes twice as long, or eight times where nearly nothing was alike. */
 #define COARSER 1
 #define MUCH_COARSER 3
 #define COARSEST 20			/* so often at most */
@@ -38,7 +38,7 @@ static int compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Of entries of one thread. */
+/* Orders the entries of one thread. */
 static inline int by_time(const void *x, const void *y)
 {
 	const struct page_entry *a = x, *b = y;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What was written of stacks, by their ids. Many threads have the same stacks, and to walk one
- * again takes longer than to copy its octets. Embedded; all zero is empty. The ids are those of
+ * again takes longer than to copy its bytes. Embedded; all zero is empty. The ids are those of
  * one segment, so it is released when that ends.
  */
 #pragma once

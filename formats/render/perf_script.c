@@ -295,7 +295,7 @@ static void put_fact(FILE *out, const char *key, const char *value)
 	putc('\n', out);
 }
 
-/* As that of `perf script --header`, with what is missing. */
+/* Writes the header of `perf script --header`, with what is missing. */
 static void put_header(const struct report *rep, FILE *out)
 {
 	struct profile_facts facts = { 0 };

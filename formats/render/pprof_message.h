@@ -68,7 +68,7 @@ struct pprof_message {
 	char *text;			/* of escaped */
 	size_t text_len;
 	FILE *escaped;
-	uint64_t written;		/* octets */
+	uint64_t written;		/* bytes */
 	bool failed;
 };
 

@@ -32,7 +32,7 @@ struct table_output {
 	FILE *out;			/* NULL: closed */
 	char *buffer;
 	struct packed_output packed;
-	/* Of the trace whose rows are coming. */
+	/* Limit for the trace whose rows are coming. */
 	struct output_limit limit;
 	void *state;			/* of its renderer; NULL: it takes no rows now */
 	bool is_cut;			/* its rows were too many */

@@ -59,7 +59,7 @@ static void add_block(uint32_t state[8], const uint8_t *block)
 		state[i] += v[i];
 }
 
-/* The end of the message: a one, zeros, and the length in bits in the last 8 octets. */
+/* The end of the message: a one, zeros, and the length in bits in the last 8 bytes. */
 static void add_end(uint32_t state[8], const uint8_t *rest, size_t nr_rest, uint64_t len)
 {
 	uint8_t last[2 * BLOCK] = { 0 };

@@ -34,7 +34,7 @@ static void put_title_line(struct picture *pic, const char *text)
 	fputs("</text>\n", pic->out);
 }
 
-/* As many lines as the text needs; those after the first are of the class "more". */
+/* Writes as many lines as the text needs; those after the first have the class "more". */
 static void put_lines(struct picture *pic, const char *class, const char *text, unsigned room_px)
 {
 	const char *more = "";

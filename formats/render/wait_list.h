@@ -13,7 +13,7 @@ struct rec_sample;
 struct syscall_names;
 struct wait_graph;
 
-/* Of the rows that pass. columns: of the terminal; 0: none. 0 or -ENOMEM */
+/* Writes the rows that pass. columns: width of the terminal; 0: none. 0 or -ENOMEM */
 int wait_list_put(const struct wait_graph *g, const struct syscall_names *calls, uint32_t columns,
 		  FILE *out);
 

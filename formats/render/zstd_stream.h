@@ -24,5 +24,5 @@ struct zstd_stream {
 int zstd_stream_open(struct zstd_stream *z, FILE *out);
 int zstd_stream_close(struct zstd_stream *z);
 
-/* Whether these first octets of a file are of a stream that was written here. */
+/* Whether these first bytes of a file are of a stream that was written here. */
 bool zstd_stream_made(const void *head, size_t len);

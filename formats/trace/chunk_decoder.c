@@ -90,7 +90,7 @@ static int decode_one(struct chunk_decoder *d, struct record *rec)
 }
 
 /*
- * Reads the head of a batch. Its count is checked against the octets that are left before anything
+ * Reads the head of a batch. Its count is checked against the bytes that are left before anything
  * is allocated for it.
  */
 static int begin_batch(struct chunk_decoder *d)
@@ -149,7 +149,7 @@ static int begin_samples(struct chunk_decoder *d)
 	return err;
 }
 
-/* A few octets stand for many rows, so the number of rows that a chunk may ask for is limited. */
+/* A few bytes stand for many rows, so the number of rows that a chunk may ask for is limited. */
 static int begin_repeat(struct chunk_decoder *d, struct record *rec)
 {
 	int rc = decode_one(d, rec);

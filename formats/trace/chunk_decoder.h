@@ -79,7 +79,7 @@ void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t le
  */
 int chunk_decoder_next(struct chunk_decoder *d, struct record *rec);
 
-/* Of the REPEAT that came out last: its samples come out, or they are only counted. */
+/* Has the samples of the last REPEAT come out, or only counts them. */
 void chunk_decoder_expand(struct chunk_decoder *d);
 int chunk_decoder_sum(struct chunk_decoder *d);		/* 0 or -ENOMEM */
 

@@ -17,7 +17,7 @@ static const uint8_t section_order[] = {
 enum { NR_SECTIONS = sizeof(section_order) / sizeof(section_order[0]) };
 
 enum {
-	SAMPLE_ESTIMATE = 10,		/* raw octets of a typical row in columns */
+	SAMPLE_ESTIMATE = 10,		/* raw bytes of a typical row in columns */
 	SPLIT_BYTES = 1024,		/* of samples that get a chunk of their own */
 };
 

@@ -5,8 +5,8 @@
  * by time, but stay on their side of each REPEAT.
  *
  *	chunk_encoder_add(c, rec) ...		until chunk_encoder_is_full(c)
- *	chunk_encoder_split(c, ...)		1: the octets of a chunk without the samples
- *	chunk_encoder_finish(c, ...)		the chunk's octets; c is empty again
+ *	chunk_encoder_split(c, ...)		1: the bytes of a chunk without the samples
+ *	chunk_encoder_finish(c, ...)		the chunk's bytes; c is empty again
  *	chunk_encoder_release(c)
  */
 #pragma once

@@ -68,7 +68,7 @@ static ssize_t finder_read(struct chunk_finder *f, void *buf, size_t len, uint64
 }
 
 /*
- * Octets of the file by way of the window, which is filled from offset on if they are not in it.
+ * Bytes of the file by way of the window, which is filled from offset on if they are not in it.
  * Sets *at; fewer than len only at the end of the file.
  */
 static ssize_t finder_look(struct chunk_finder *f, size_t len, uint64_t offset, const uint8_t **at)
@@ -144,7 +144,7 @@ int chunk_finder_probe(struct chunk_finder *f, uint64_t limit, uint64_t *offset)
 }
 
 /*
- * Goes on at the first good frame at from or later; the octets up to there are lost. 1: found; 0:
+ * Goes on at the first good frame at from or later; the bytes up to there are lost. 1: found; 0:
  * the file ends without one.
  */
 static int finder_resync(struct chunk_finder *f, uint64_t from)
@@ -360,7 +360,7 @@ static int finder_skip(struct chunk_finder *f, const uint8_t *head, size_t len)
 	return found < 0 ? found : 0;
 }
 
-/* Whether more octets may make a whole frame of the n octets at f->offset. */
+/* Whether more bytes may make a whole frame of the n bytes at f->offset. */
 static bool finder_must_wait(const struct chunk_finder *f, const uint8_t *head, size_t n)
 {
 	struct signpost sp;

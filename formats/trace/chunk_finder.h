@@ -67,7 +67,7 @@ void chunk_finder_go(struct chunk_finder *f, uint64_t offset, const struct signp
 int chunk_finder_next(struct chunk_finder *f);
 
 /*
- * Looks for an IDENT or SIGNPOST in the first limit octets. 1: *offset is set; 0: there is none.
+ * Looks for an IDENT or SIGNPOST in the first limit bytes. 1: *offset is set; 0: there is none.
  * -errno, silent.
  */
 int chunk_finder_probe(struct chunk_finder *f, uint64_t limit, uint64_t *offset);

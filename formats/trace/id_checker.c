@@ -138,7 +138,7 @@ static int add_depth(struct id_checker *t, const struct rec_node *n, uint64_t ne
 }
 
 /*
- * The memory that ids cost a consumer beside their structs: strings their octets; threads, frames
+ * The memory that ids cost a consumer beside their structs: strings their bytes; threads, frames
  * and nodes what a report counts by them.
  */
 static uint64_t extra_bytes(const struct record *rec, uint64_t nr_ids)

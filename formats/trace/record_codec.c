@@ -24,8 +24,8 @@ IS_TEXT(rec_note, text, len);
 IS_TEXT(rec_rawstack, regs, regs_len);
 IS_TEXT(rec_rawstack, bytes, len);
 
-/* Appends length (uv) and octets; a text that is longer than the limit ends in an ellipsis. */
-static void put_octets(struct byte_buf *b, const void *text, size_t len)
+/* Appends length (uv) and bytes; a text that is longer than the limit ends in an ellipsis. */
+static void put_bytes(struct byte_buf *b, const void *text, size_t len)
 {
 	static const char ellipsis[3] = "\xe2\x80\xa6";
 	bool cut = len > MAX_STRING;
@@ -36,7 +36,7 @@ static void put_octets(struct byte_buf *b, const void *text, size_t len)
 		bb_bytes(b, ellipsis, sizeof(ellipsis));
 }
 
-static const void *get_octets(struct byte_reader *r, size_t max, size_t *len)
+static const void *get_bytes(struct byte_reader *r, size_t max, size_t *len)
 {
 	uint64_t n = br_uv(r);
 
@@ -62,14 +62,14 @@ static int put_key(struct byte_buf *b, const char *key)
 
 	if (!n || n > MAX_META_KEY)
 		return -EINVAL;
-	put_octets(b, key, n);
+	put_bytes(b, key, n);
 	return 0;
 }
 
 static int get_key(struct record_codec *c, struct byte_reader *r, const char **out)
 {
 	size_t n;
-	const void *key = get_octets(r, MAX_META_KEY, &n);
+	const void *key = get_bytes(r, MAX_META_KEY, &n);
 
 	if (!key || !n || memchr(key, 0, n))
 		return -EBADMSG;
@@ -83,14 +83,14 @@ static int put_build_id(struct byte_buf *b, const struct rec_binary *bin)
 {
 	if (bin->build_id_len > MAX_BUILD_ID)
 		return -EINVAL;
-	put_octets(b, bin->build_id, bin->build_id_len);
+	put_bytes(b, bin->build_id, bin->build_id_len);
 	return 0;
 }
 
 static int get_build_id(struct byte_reader *r, struct rec_binary *bin)
 {
 	size_t n;
-	const void *build_id = get_octets(r, MAX_BUILD_ID, &n);
+	const void *build_id = get_bytes(r, MAX_BUILD_ID, &n);
 
 	memset(bin->build_id, 0, sizeof(bin->build_id));
 	if (!build_id)
@@ -169,7 +169,7 @@ static int get_lines(struct record_codec *c, struct byte_reader *r, struct rec_s
 
 /*
  * Stores each run as the number of ids left out before it and its length, which are mostly one
- * octet each.
+ * byte each.
  */
 static int put_runs(struct byte_buf *b, const struct rec_repeat *rep)
 {
@@ -269,7 +269,7 @@ static int put_field(const struct record_codec *c, struct byte_buf *b, const str
 	case TIME: bb_sv(b, (int64_t)(*u64 - c->time_base_ns)); break;
 	case PLUS1: bb_uv(b, (uint32_t)(*u32 + 1)); break;
 	case PARENT: bb_uv(b, *u32 ? rec->node.id - *u32 : 0); break;
-	case TEXT: put_octets(b, text->bytes, text->len); break;
+	case TEXT: put_bytes(b, text->bytes, text->len); break;
 	case KEY: return put_key(b, rec->meta.key);
 	case BUILD_ID: return put_build_id(b, &rec->binary);
 	case SEGMENTS: put_segments(b, &rec->binary); break;
@@ -307,7 +307,7 @@ static int get_field(struct record_codec *c, struct byte_reader *r, struct recor
 	case TIME: *u64 = c->time_base_ns + (uint64_t)br_sv(r); break;
 	case PLUS1: *u32 = get_uv32(r) - 1; break;
 	case PARENT: *u32 = get_parent(r, rec->node.id); break;
-	case TEXT: text->bytes = get_octets(r, MAX_STRING, &text->len); break;
+	case TEXT: text->bytes = get_bytes(r, MAX_STRING, &text->len); break;
 	case KEY: return get_key(c, r, &rec->meta.key);
 	case BUILD_ID: return get_build_id(r, &rec->binary);
 	case SEGMENTS: return get_segments(c, r, &rec->binary);

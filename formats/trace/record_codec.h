@@ -16,7 +16,7 @@
 #include "src/model/record.h"
 
 /*
- * What decoding needs besides the octets. Zero it, set time_base_ns for each chunk, release it at
+ * What decoding needs besides the bytes. Zero it, set time_base_ns for each chunk, release it at
  * the end.
  */
 struct record_codec {
@@ -39,7 +39,7 @@ int record_encode(const struct record_codec *c, struct byte_buf *b, const struct
 
 /*
  * Reads a payload (or item) of rec->tag. Sets all of *rec except the tag and the id of a batched
- * item, which the caller sets before (NODE needs it). Pointers in *rec go to the octets read or
+ * item, which the caller sets before (NODE needs it). Pointers in *rec go to the bytes read or
  * into *c. 0, -EBADMSG, -ENOMEM.
  */
 int record_decode(struct record_codec *c, struct byte_reader *r, struct record *rec);

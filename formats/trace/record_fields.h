@@ -13,7 +13,7 @@
 
 #include "src/model/record.h"
 
-/* How a member of struct record is stored; TRACE.md 1 says what uv, sv and octets are. */
+/* How a member of struct record is stored; TRACE.md 1 says what uv, sv and bytes are. */
 enum field_kind {
 	U8,
 	UV32,
@@ -22,9 +22,9 @@ enum field_kind {
 	SV64,
 	FIXED64,
 	TIME,			/* sv: difference to the chunk's time base */
-	PLUS1,			/* uv: the value plus one, so that -1 is one octet */
+	PLUS1,			/* uv: the value plus one, so that -1 is one byte */
 	PARENT,			/* uv: the own id minus the parent's; 0: none */
-	TEXT,			/* octets: a pointer with its length behind it */
+	TEXT,			/* bytes: a pointer with its length behind it */
 	KEY,			/* the key of META */
 	BUILD_ID,
 	SEGMENTS,
@@ -46,7 +46,7 @@ enum record_stored { STORED_SINGLE, STORED_BATCHED, STORED_IN_COLUMNS };
 struct record_layout {
 	const struct field *fields;	/* empty if the record is stored in columns */
 	uint8_t stored;			/* enum record_stored */
-	uint8_t nr_fields;	/* also the least octets of an item: each field has one at least */
+	uint8_t nr_fields;	/* also the least bytes of an item: each field has one at least */
 };
 
 bool record_is_known(uint64_t tag);

@@ -178,7 +178,7 @@ static void (*const encoders[ENCODINGS])(struct byte_buf *b, const uint64_t *v, 
 };
 
 /*
- * Appends id, encoding, length, octets. The length is known only afterwards, so the octets are
+ * Appends id, encoding, length, bytes. The length is known only afterwards, so the bytes are
  * moved then.
  */
 static void column_put(const struct column *col, struct byte_buf *b, const uint64_t *values,
@@ -466,7 +466,7 @@ static bool read_rows(struct cursors *c, struct rec_sample *rows, size_t nr, uin
 }
 
 /*
- * Numbers end where bit 7 is not set. While there are more than 8 of them, no octet of the next 8
+ * Numbers end where bit 7 is not set. While there are more than 8 of them, no byte of the next 8
  * belongs to another block.
  */
 static void skip_plain(struct cursor *c, size_t n)
@@ -554,7 +554,7 @@ static int decode(struct sample_columns *c, struct byte_reader *r, uint64_t base
 	c->nr_rows = 0;
 	if (!n)
 		return r->bad ? -EBADMSG : 0;
-	/* Every row takes at least one octet, that of its time. */
+	/* Every row takes at least one byte, that of its time. */
 	if (r->bad || n > MAX_ROWS || n > br_left(r))
 		return -EBADMSG;
 	if (array_reserve(&c->rows, &c->cap_rows, n))

@@ -11,7 +11,7 @@
  *	while (scan_rows_next(w, tables, &s))	its samples
  *	scan_rows_release(w)
  *
- * 10,000 quiet threads are a few octets in a REPEAT and 10,000 samples here. Who only counts does
+ * 10,000 quiet threads are a few bytes in a REPEAT and 10,000 samples here. Who only counts does
  * not want them one by one:
  *
  *	scan_rows_sum(w, tables)		instead of scan_rows_next(): counts them
@@ -59,7 +59,7 @@ int scan_rows_sum(struct scan_rows *w, const struct id_checker *t);
 void scan_rows_count(const struct scan_rows *w, const struct id_checker *t, uint64_t *rows,
 		     uint64_t *runnable);
 
-/* Whether one of these is of a thread whose octet in wanted[0 .. nr) is not 0. */
+/* Whether one of these is of a thread whose byte in wanted[0 .. nr) is not 0. */
 bool scan_rows_any(const struct scan_rows *w, const struct id_checker *t, const uint8_t *wanted,
 		   size_t nr);
 

@@ -9,7 +9,7 @@
 static const char ident_text[11] = "PROBEE-PBZ";	/* with its NUL */
 static const char chunk_text[4] = { 'P', 'B', 'C', '1' };
 
-/* Writes n octets, little-endian; returns the place after them. */
+/* Writes n bytes, little-endian; returns the place after them. */
 static uint8_t *put(uint8_t *p, uint64_t v, unsigned n)
 {
 	for (; n; n--, v >>= 8)

@@ -29,7 +29,7 @@ enum {
 	SIGNPOST_SIZE = FRAME_HEAD_SIZE + 44,
 	CHUNK_HEAD_SIZE = 24,		/* "PBC1", segment, seq, length, time base */
 
-	CHUNK_TARGET = 256 << 10,	/* raw octets at which the writer closes a chunk */
+	CHUNK_TARGET = 256 << 10,	/* raw bytes at which the writer closes a chunk */
 	CHUNK_MAX_SAMPLES = 24576,
 	CHUNK_MAX_REPEATED = 1 << 22,	/* rows of REPEATs at which the writer closes a chunk */
 	/* Rows of REPEATs in one chunk that the reader accepts. */
@@ -62,7 +62,7 @@ enum { CHUNK_HAS_TABLES = 1, CHUNK_HAS_SAMPLES = 2, CHUNK_HAS_END = 4 };
 
 struct signpost {
 	uint8_t contents;		/* CHUNK_HAS_... */
-	uint32_t segment;		/* its id: the first four octets of the uuid */
+	uint32_t segment;		/* its id: the first four bytes of the uuid */
 	uint32_t seq;			/* 0, 1, ... in its segment */
 	uint32_t data_size;		/* size of the data frame after this one */
 	uint32_t raw_size;		/* size of the chunk in it */
@@ -70,10 +70,10 @@ struct signpost {
 	uint32_t nr_samples;
 };
 
-/* The first octets of a chunk. */
+/* The first bytes of a chunk. */
 struct chunk_head {
 	uint32_t segment, seq;		/* as in the signpost */
-	uint32_t length;		/* octets of the records after this head */
+	uint32_t length;		/* bytes of the records after this head */
 	uint64_t time_base_ns;		/* times in records are relative to it */
 };
 

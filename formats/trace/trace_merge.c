@@ -17,7 +17,7 @@ struct merging {
 	uint32_t segment;
 	uint64_t chunks, bad_chunks;	/* of the original, up to the last record */
 	bool has_begun;			/* the first record has come */
-	/* Of this segment. */
+	/* State of this segment. */
 	bool has_host, is_told;		/* what it is from is written */
 	bool is_over;			/* so is what its clocks said */
 	bool has_clock;

@@ -20,8 +20,8 @@ struct output_files;
 struct trace_output {
 	int fd;
 	bool is_file;			/* a regular file, which can be cut back */
-	uint64_t base;			/* offset of the trace's first octet in the file */
-	uint64_t written;		/* octets in whole frames */
+	uint64_t base;			/* offset of the trace's first byte in the file */
+	uint64_t written;		/* bytes in whole frames */
 	struct output_files *files;	/* fd is that of a file in there; NULL: fd is just open */
 	size_t place;			/* number of the file */
 	bool owns_files, is_published;

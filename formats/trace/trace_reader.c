@@ -23,7 +23,7 @@ enum pending { PENDING_NOTHING, PENDING_CHUNK, PENDING_LOSS, PENDING_END };
 
 /* A chunk that has samples. */
 struct post {
-	uint64_t begin, end;		/* octets, with its signpost */
+	uint64_t begin, end;		/* bytes, with its signpost */
 	struct signpost signpost;
 };
 
@@ -33,7 +33,7 @@ struct trace_reader {
 	struct chunk_finder finder;
 	struct chunk_decoder decoder;
 	uint64_t max_table_bytes, max_work;
-	/* Of a segment whose definitions the caller joins with others (trace_reader_keeps()). */
+	/* Sizes of a segment that the caller joins with others (trace_reader_keeps()). */
 	uint64_t joined_bytes, kept_bytes;
 	bool is_joined;
 	bool has_limits;		/* the caller gave them; else they follow the size */
@@ -49,7 +49,7 @@ struct trace_reader {
 	bool knows_tables, has_scans;
 	bool is_misled;			/* a signpost did not tell the number of rows */
 	uint64_t rows_before;		/* SAMPLES read before the current chunk */
-	/* Of the first pass, in order, unless there are more than MAX_POSTS. */
+	/* Signposts of the first pass, in order, unless there are more than MAX_POSTS. */
 	struct post *posts;
 	size_t nr_posts, cap_posts;
 	bool has_posts;
@@ -59,7 +59,7 @@ struct trace_reader {
 	 */
 	struct extent {
 		bool is_known;
-		uint64_t begin, end;	/* octets; end 0: no chunk is wanted */
+		uint64_t begin, end;	/* bytes; end 0: no chunk is wanted */
 		struct signpost first;
 	} extent;
 	bool in_chunk, at_end;
@@ -385,7 +385,7 @@ static void reader_begin_chunk(struct trace_reader *r)
 		chunk_decoder_lose(&r->decoder);
 	chunk_decoder_begin(&r->decoder, f->records, f->records_len, f->head.time_base_ns);
 	r->decoder.is_pure = f->signpost.contents == CHUNK_HAS_SAMPLES;
-	/* Of a chunk of samples alone leaves_out() has asked, unless it could not be left out. */
+	/* leaves_out() has asked for a chunk of samples alone, unless it must stay. */
 	r->decoder.wants = r->wants && (!r->decoder.is_pure || f->starts_segment || f->follows_gap)
 				   ? wants_rows : NULL;
 	if (r->knows_tables && !r->extent.is_known)

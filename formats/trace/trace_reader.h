@@ -8,7 +8,7 @@
  *	trace_reader_rewind(r)			again from the start
  *	trace_reader_close(r)
  *
- * Every record has been checked: counts against the octets left, ids ascending, references only
+ * Every record has been checked: counts against the bytes left, ids ascending, references only
  * backwards, enums either known or left as they are (use the *_name() functions). A file may hold
  * several recordings one after the other (cat a.pbz b.pbz); ids are scoped to one, a segment.
  *
@@ -42,7 +42,7 @@ struct trace_reader_options {
 };
 
 /*
- * Real traces stay below: a sample is some 60 ns of work and at least two octets, as its time is
+ * Real traces stay below: a sample is some 60 ns of work and at least two bytes, as its time is
  * never quite regular; a recording of many threads that sleep for hours has most rows for its size,
  * and REPEATs that are summed cost half a nanosecond for each of them.
  */
@@ -60,7 +60,7 @@ int trace_reader_open(const char *path, const struct trace_reader_options *opts,
 int trace_reader_open_fd(int fd, const char *name, const struct trace_reader_options *opts,
 			 struct trace_reader **rp);
 
-/* Reads len octets of memory, which must stay until the reader is closed. */
+/* Reads len bytes of memory, which must stay until the reader is closed. */
 int trace_reader_open_memory(const void *data, size_t len, const struct trace_reader_options *opts,
 			     struct trace_reader **rp);
 
@@ -124,7 +124,7 @@ void trace_reader_know_tables(struct trace_reader *r);
 
 /*
  * The caller joins the definitions of this segment with those that it has of the segments before.
- * Then it needs less memory for them than a segment of its own would: octets of all definitions of
+ * Then it needs less memory for them than a segment of its own would: bytes of all definitions of
  * the recording, and besides for this segment. Called while the segment is read, the last time
  * counts.
  */
@@ -133,9 +133,9 @@ void trace_reader_keeps(struct trace_reader *r, uint64_t all_bytes, uint64_t own
 /* 0: the REC_SAMPLE that came out last is a sample of its own; see above. */
 uint32_t trace_reader_again(const struct trace_reader *r);
 
-/* Of the REC_REPEAT that came out last: its rows, and those of them that run or are ready to. */
+/* Counts the last REC_REPEAT's rows, and those of them that run or are ready to. */
 void trace_reader_count(const struct trace_reader *r, uint64_t *rows, uint64_t *runnable);
-/* Whether one of its rows is of a thread whose octet in wanted[0 .. nr) is not 0. */
+/* Whether one of its rows is of a thread whose byte in wanted[0 .. nr) is not 0. */
 bool trace_reader_repeats_any(const struct trace_reader *r, const uint8_t *wanted, size_t nr);
 void trace_reader_close(struct trace_reader *r);	/* NULL is fine */
 
@@ -149,8 +149,8 @@ struct trace_status {
 	uint64_t chunks, bad_chunks;
 	uint64_t file_bytes, raw_bytes;
 	uint32_t empty_segments;	/* of which the file has no chunk, known at its end */
-	uint64_t skipped_bytes;		/* octets of damage and of unknown frames */
-	uint64_t refused_bytes;		/* octets at the end of the file: beyond the limits */
+	uint64_t skipped_bytes;		/* bytes of damage and of unknown frames */
+	uint64_t refused_bytes;		/* bytes at the end of the file: beyond the limits */
 	uint64_t skipped_records;	/* unknown ones that may be ignored */
 	uint64_t lost_repeats;		/* rows of REPEATs left out because chunks are missing */
 	bool truncated;			/* the file ends inside a frame */

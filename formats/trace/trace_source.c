@@ -63,13 +63,13 @@ int trace_source_spool(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The first octets decide whether an endless pipe is worth keeping. */
+/* The first bytes decide whether an endless pipe is worth keeping. */
 static bool may_be_trace(const uint8_t *head, size_t len)
 {
 	return len < 4 || !memcmp(head + 1, "\x2a\x4d\x18", 3);
 }
 
-/* Reads up to len octets; 0 at the end. */
+/* Reads up to len bytes; 0 at the end. */
 static ssize_t read_some(int fd, void *buf, size_t len)
 {
 	ssize_t n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The octets of a trace, readable at any offset: from a regular file, from memory, or from a pipe
- * that was copied into an unlinked temporary file. Octets are read, not mapped, so that a file that
+ * The bytes of a trace, readable at any offset: from a regular file, from memory, or from a pipe
+ * that was copied into an unlinked temporary file. Bytes are read, not mapped, so that a file that
  * shrinks is a short read and not a SIGBUS.
  */
 #pragma once
@@ -15,7 +15,7 @@ struct trace_source {
 	const char *name;		/* for messages; owned by the caller */
 	int fd;				/* -1: memory */
 	const uint8_t *memory;
-	uint64_t base;			/* offset of the first octet in fd */
+	uint64_t base;			/* offset of the first byte in fd */
 	uint64_t size;			/* when it was opened, or looked at again */
 };
 
@@ -31,7 +31,7 @@ void trace_source_close(struct trace_source *s);
 /* Looks how large a regular file has become. Whether it has grown. */
 bool trace_source_look(struct trace_source *s);
 
-/* Reads less than len octets only at the end. -errno, silent. */
+/* Reads less than len bytes only at the end. -errno, silent. */
 ssize_t trace_source_read(const struct trace_source *s, void *buf, size_t len, uint64_t offset);
 
 /*

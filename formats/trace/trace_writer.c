@@ -20,7 +20,7 @@ struct trace_writer {
 	ZSTD_CCtx *zstd;
 	struct chunk_encoder chunk;
 	struct id_checker tables;
-	/* Of the chunks being closed, one or two; kept for the next ones. */
+	/* Buffers of the one or two chunks that are being closed, kept for the next ones. */
 	struct byte_buf raw, frames;
 	uint64_t raw_bytes, chunks;	/* in frames */
 	uint32_t segment, seq;

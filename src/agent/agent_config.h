@@ -30,7 +30,7 @@
 
 #define AGENT_TARGETS 8
 #define AGENT_LIST 32			/* values of a key that may be repeated */
-#define AGENT_NAME 24			/* octets of a target's name */
+#define AGENT_NAME 24			/* bytes of a target's name */
 #define AGENT_CONFIG_BYTES (64u << 10)	/* of the file */
 #define AGENT_CONFIG_PATH "/etc/probee/agent.conf"
 

@@ -7,7 +7,7 @@
 #include "src/base/clock.h"
 #include "src/base/opt.h"
 
-enum { LEAST_LIMIT = 1000000 };		/* octets of the spool: some windows must fit */
+enum { LEAST_LIMIT = 1000000 };		/* bytes of the spool: some windows must fit */
 
 static bool parse_freq(const char *value, void *dst)
 {
@@ -197,7 +197,7 @@ const struct agent_key agent_keys[] = {
 	  "what is spoken there; auto: as the URL says", parse_protocol, OF(protocol), false },
 	{ "target", "batch", "TIME", "2m", "1s to 30m, or no",
 	  "windows of so much time are sent together, and share a table of stacks and names: fewer "
-	  "octets, that come later; no: each by itself",
+	  "bytes, that come later; no: each by itself",
 	  parse_batch, OF(batch_ns), false },
 	{ "target", "threads", "WORD", "name", "id, name or none",
 	  "what tells samples of threads apart: number and name, or the name alone, or nothing",

@@ -40,7 +40,7 @@ struct target_state {
 	char name[AGENT_NAME + 1];
 	_Atomic uint64_t next_seq;	/* of the sender: the first window that it has not done */
 	_Atomic uint64_t due_seq;	/* of the supervisor: windows below are to be sent by now */
-	/* Of the sender: the windows that it is sending; busy_seq 0: none. */
+	/* The windows that the sender is sending; busy_seq 0: none. */
 	_Atomic uint64_t busy_seq, busy_last;
 	_Atomic uint64_t beat_ns;	/* CLOCK_MONOTONIC: it was alive then */
 	_Atomic uint64_t retry_ns;	/* CLOCK_MONOTONIC: it waits until then; 0: it does not */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A state of some octets that survives a kill at any instant and a crash of the machine.
+ * A state of some bytes that survives a kill at any instant and a crash of the machine.
  *
  * The problem. A state that is written over itself is neither the old nor the new one when the
  * write is cut short. A log that is only appended to grows, and on a full disk it cannot be.
@@ -17,7 +17,7 @@
  *	ring_journal_close(&j)
  *
  * Slots are of the byte order of the machine, and belong to the version of the struct that is in
- * them: len is part of the checksum's octets, so a state of another length counts as none.
+ * them: len is part of the checksum's bytes, so a state of another length counts as none.
  */
 #pragma once
 

@@ -95,7 +95,7 @@ uint64_t spool_bytes(const struct spool *s);	/* of all windows, the open one too
 /* Complete windows from a number on; *oldest_ns: CLOCK_REALTIME of the first; 0: none. */
 size_t spool_windows(const struct spool *s, uint64_t from_seq, uint64_t *oldest_ns);
 int spool_dir(const struct spool *s);		/* descriptor of the folder */
-/* Of the last attempt to write the counts; 0: they are on the disk. */
+/* The -errno of the last attempt to write the counts; 0: they are on the disk. */
 int spool_error(const struct spool *s);
 
 /* ---- for those who send, in another process ---- */

@@ -21,7 +21,7 @@ enum spool_name_kind spool_name_parse(const char *name, uint64_t *seq);
 void spool_name_complete(const char *open, char whole[SPOOL_NAME_MAX]);
 
 /*
- * Cuts an open window to its whole chunks, on the disk. The octets that are left; 0: no chunk is
+ * Cuts an open window to its whole chunks, on the disk. The bytes that are left; 0: no chunk is
  * whole; -errno, silent.
  */
 int64_t spool_cut_to_whole(int fd);

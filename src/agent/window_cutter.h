@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cuts the octets of a trace that come from a recorder into windows, its segments, and these into
+ * Cuts the bytes of a trace that come from a recorder into windows, its segments, and these into
  * pieces that are whole: an IDENT, or a SIGNPOST with its chunk. A file to which only whole pieces
  * are appended is a trace at any time.
  *
@@ -21,12 +21,12 @@
 struct window_cutter {
 	/* Another segment begins; its IDENT is the next piece. NULL: not told. */
 	int (*begin)(void *ctx);
-	/* sp: of the chunk; NULL: it is an IDENT. The octets are valid for the call. */
+	/* sp: of the chunk; NULL: it is an IDENT. The bytes are valid for the call. */
 	int (*piece)(void *ctx, const uint8_t *bytes, size_t len, const struct signpost *sp);
 	void *ctx;
 	uint8_t *held;			/* of a piece that is not whole yet */
 	size_t nr, cap;
-	uint64_t whole;			/* octets in whole pieces so far */
+	uint64_t whole;			/* bytes in whole pieces so far */
 	bool has_segment;
 };
 

@@ -41,7 +41,7 @@ struct agent_state;
 
 enum {
 	BATCH_WINDOWS = 128,
-	/* Of traces; 50 MiB in the process that reads them. The first window may be larger. */
+	/* Bytes of traces: 50 MiB in the process that reads them. The first may be larger. */
 	BATCH_BYTES = 4 << 20,
 };
 

@@ -7,7 +7,7 @@
 
 #define FAR (512 << 20)
 
-/* The octets of an x86 instruction of one opcode octet from its ModRM octet on. */
+/* The bytes of an x86 instruction of one opcode byte from its ModRM byte on. */
 static size_t operand_bytes(const uint8_t *modrm)
 {
 	uint8_t mod = modrm[0] >> 6, rm = modrm[0] & 7;
@@ -30,7 +30,7 @@ static bool is_x86_call(const uint8_t *end)
 	for (int len = 2; len <= 7; len++) {
 		const uint8_t *insn = end - len;
 
-		/* ff /2; a ModRM octet in the last place has no SIB octet behind it */
+		/* ff /2; a ModRM byte in the last place has no SIB byte behind it */
 		if (insn[0] == 0xff && (insn[1] & 0x38) == 0x10 &&
 		    (len > 2 || (insn[1] & 7) != 4 || insn[1] >> 6 == 3) &&
 		    operand_bytes(insn + 1) + 1 == (size_t)len)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether a return address is one: the code before it is a call. Other addresses get on to a stack
- * as well, and code returns to them all the same: the first octet of a signal handler's restorer,
+ * as well, and code returns to them all the same: the first byte of a signal handler's restorer,
  * or of the function that a coroutine shall run at its end. What is before those belongs to another
- * function, so they are looked up as they are, and real return addresses by the octet before them:
+ * function, so they are looked up as they are, and real return addresses by the byte before them:
  *
  *	dies:	call abort			two_ends: ret
  *	next:	...	return address: dies	restorer: mov $15,%eax	return address: restorer
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CALL_BYTES_MAX 8	/* so many octets of code decide */
+#define CALL_BYTES_MAX 8	/* so many bytes of code decide */
 
 /*
  * code[] ends at the address. machine: as e_machine of an ELF file says. Of another machine

@@ -40,7 +40,7 @@ void ix_remove(struct hash_index *ix, uint64_t hash, uint32_t id);
 void ix_prefetch(const struct hash_index *ix, uint64_t hash);
 uint32_t ix_peek(const struct hash_index *ix, uint64_t hash);
 
-static inline size_t ix_memory(const struct hash_index *ix)	/* octets that it takes */
+static inline size_t ix_memory(const struct hash_index *ix)	/* bytes that it takes */
 {
 	return ix->slots ? ((size_t)ix->mask + 1) * sizeof(*ix->slots) : 0;
 }

@@ -18,6 +18,6 @@ uint32_t intern_bytes(struct intern *in, const void *data, size_t len);
 uint32_t intern_str(struct intern *in, const char *s);	/* NULL counts as "" */
 
 uint32_t intern_count(const struct intern *in);		/* ids are 0 .. count - 1 */
-size_t intern_memory(const struct intern *in);		/* octets that it takes */
+size_t intern_memory(const struct intern *in);		/* bytes that it takes */
 /* borrowed; len may be NULL */
 const char *intern_get(const struct intern *in, uint32_t id, size_t *len);

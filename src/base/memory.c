@@ -9,7 +9,7 @@
 
 enum { KEPT_BYTES = 4 << 20 };
 
-/* Of the whole process, like what the kernel gives it. */
+/* Counts for the whole process, as the kernel's memory does. */
 static atomic_ulong refusals;
 
 void memory_be_frugal(void)

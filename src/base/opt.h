@@ -65,7 +65,7 @@ int opt_u32(const struct opt *o, const char *value, void *dst);
 int opt_hz(const struct opt *o, const char *value, void *dst);
 /* 10 (seconds), 1.5s, 200ms, 5m or 1h, as nanoseconds. */
 int opt_duration(const struct opt *o, const char *value, void *dst);
-/* 200000 (octets), 500K, 10M or 1G, at least 1, as a uint64_t. */
+/* 200000 (bytes), 500K, 10M or 1G, at least 1, as a uint64_t. */
 int opt_size(const struct opt *o, const char *value, void *dst);
 /* The same values in silence; false: it is none, and nothing was set. */
 bool opt_read_hz(const char *value, double *hz);

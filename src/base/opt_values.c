@@ -143,7 +143,7 @@ int opt_duration(const struct opt *o, const char *value, void *dst)
 
 bool opt_read_size(const char *value, uint64_t *size)
 {
-	static const struct { const char *name; uint64_t octets; } units[] = {
+	static const struct { const char *name; uint64_t bytes; } units[] = {
 		{ "", 1 }, { "K", 1000 }, { "M", 1000000 }, { "G", 1000000000 },
 	};
 	const char *end;
@@ -152,11 +152,11 @@ bool opt_read_size(const char *value, uint64_t *size)
 	if (!read_decimal(value, &end, &v))
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		double octets = v * (double)units[i].octets;
+		double bytes = v * (double)units[i].bytes;
 
-		if (strcmp(end, units[i].name) || octets < 1 || octets > 1e15)
+		if (strcmp(end, units[i].name) || bytes < 1 || bytes > 1e15)
 			continue;
-		*size = (uint64_t)octets;
+		*size = (uint64_t)bytes;
 		return true;
 	}
 	return false;

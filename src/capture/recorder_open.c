@@ -443,8 +443,8 @@ static int wait_for_tables(struct recorder *r)
 }
 
 /*
- * A stack that comes before an interpreter is known has no frames of its. Its table tells what it
- * is. Of samples, more will come soon; but a thread that sleeps is not unwound again.
+ * Waits until the interpreters are known: a stack that comes earlier lacks their frames. More
+ * samples will come soon, but a sleeping thread is not unwound again.
  */
 static int attach_runtimes(struct recorder *r)
 {

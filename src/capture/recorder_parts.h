@@ -77,7 +77,7 @@ struct recorder {
 	uint32_t *without;		/* binaries without a table, met before loader was there */
 	size_t nr_without, cap_without;
 	uint64_t evicted;		/* binaries whose table was thrown out */
-	/* Of the waits at the end, and after the first scan. */
+	/* The patience for waits at the end and after the first scan. */
 	struct patience patience;
 	uint64_t patience_begin_ns, patience_used_ns;
 	bool has_said_waiting;

@@ -19,7 +19,7 @@ _Static_assert((int)BATCH_WINDOWS <= (int)PUSH_TRACES, "a batch is sent as one")
 
 struct agent_push {
 	struct push_target *target;
-	/* Of the call under way. */
+	/* The call under way. */
 	struct batch_progress *progress;
 	const struct push_result *result;
 	struct push_amount told;	/* of result.delivered */

@@ -112,7 +112,7 @@ static int show_body(void *pushing, const struct push_body *b)
 	printf("body %" PRIu64 ": %s\n", ++p->bodies, text);
 	push_answer_line(text, sizeof(text), b->path, strlen(b->path));
 	printf("  POST %s, %s%s\n", text, b->content_type, b->is_gzip ? ", gzip" : "");
-	printf("  %" PRIu32 " %s, %" PRIu64 " %s, %" PRIu64 " lost; %zu octets, %" PRIu64
+	printf("  %" PRIu32 " %s, %" PRIu64 " %s, %" PRIu64 " lost; %zu bytes, %" PRIu64
 	       " before compression\n", b->profiles, plural(b->profiles, "profile", "profiles"),
 	       b->samples, plural(b->samples, "sample", "samples"), b->lost, b->len, b->raw_len);
 	printf("  from ");

@@ -95,7 +95,7 @@ void record_push_release(struct record_push *p)
 
 /* ---- the sender ---- */
 
-/* A segment of the trace, from one octet to another. */
+/* A segment of the trace, from one byte to another. */
 struct span {
 	uint64_t begin, end;
 	bool has_samples;
@@ -109,7 +109,7 @@ struct pusher {
 	int lifeline;
 	bool in_memory;			/* what was sent is given back */
 	bool is_over;			/* the recording */
-	uint64_t at;			/* octets that were read */
+	uint64_t at;			/* bytes that were read */
 	struct span open;		/* the last segment; .end is not known yet */
 	bool has_open;
 	struct span *v;			/* those that wait, the oldest first */

@@ -12,7 +12,7 @@ struct report_options;
 struct trace_list;
 
 /*
- * The outputs are placed and open (report_options_open()). Gives up rights before the first octet
+ * The outputs are placed and open (report_options_open()). Gives up rights before the first byte
  * of a trace is read. Returns an exit code: that of the worst trace. rows: so many were written.
  */
 int report_many(const struct report_options *show, const struct output_list *outputs,

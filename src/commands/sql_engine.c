@@ -93,7 +93,7 @@ static void put_clickhouse(struct byte_buf *sql, const struct csv_column_list *c
 		 "output_format_parquet_compression_method = 'zstd'");
 }
 
-/* Of one name, the first that is there is taken. */
+/* The first one of a name that is installed is taken. */
 static const struct sql_engine engines[] = {
 	{ "duckdb", "duckdb", NULL,
 	  { "duckdb", "-init", "/dev/null", "-batch", "-bail", "-c", SQL, NULL }, put_duckdb },

@@ -29,7 +29,7 @@ struct top_recorder {
 	int lifeline;			/* closing it ends the recording */
 	int code;			/* exit code, once it is over */
 	char last[256];
-	off_t told;			/* octets of messages that were printed */
+	off_t told;			/* bytes of messages that were printed */
 };
 
 /* to_file: argv says which. 0 or -errno, explained. */

@@ -11,7 +11,7 @@
  * A name that exists is that file, whatever characters it has. Of a directory, and of what a glob
  * matches, only regular files count (a glob may match directories, whose traces count, too); names
  * that begin with a dot are left out, as in the shell. Order is that of the words, and within one
- * that of the octets of names.
+ * that of the bytes of names.
  */
 #pragma once
 

@@ -19,14 +19,14 @@
 
 struct cache_head {
 	uint64_t magic;
-	uint64_t end;			/* octets of the file that count, this head included */
+	uint64_t end;			/* bytes of the file that count, this head included */
 };
 
 enum cache_kind { CACHE_INDEX = 1, CACHE_UNIT };
 
 struct cache_record {
 	uint32_t kind;
-	uint32_t len;			/* octets that follow, without the zeros */
+	uint32_t len;			/* bytes that follow, without the zeros */
 	uint64_t unit;
 };
 

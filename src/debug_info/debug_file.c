@@ -23,8 +23,8 @@
 #define MAX_UNITS (1u << 20)
 #define MAX_UNIT_RANGES 65536
 /*
- * Of tables that were made, before the handle is renewed. For a large C++ unit libdw keeps several
- * times as much as its table has, and it ends the process when it gets no memory.
+ * The handle is renewed when tables of so many bytes were made. For a large C++ unit libdw keeps
+ * several times as much as its table has, and it ends the process when it gets no memory.
  */
 #define ROOM_BYTES (2u << 20)
 

@@ -25,7 +25,7 @@ struct debug_index {
 /* Sorts ranges, and appends them as an index to out. 0 or -ENOMEM. */
 int debug_index_make(struct index_range *v, size_t nr, struct byte_buf *out);
 
-/* data must be aligned to 8 octets, and is borrowed. 0 or -EBADMSG. */
+/* data must be aligned to 8 bytes, and is borrowed. 0 or -EBADMSG. */
 int debug_index_open(const void *data, size_t len, struct debug_index *ix);
 
 /* 0 and the number of the unit, or -ENOENT. Of units that overlap, that which begins last. */

@@ -53,7 +53,7 @@ struct debug_lines {
 	struct byte_buf news;
 	bool keeps_news;
 	uint32_t round;			/* calls of debug_lines_wants(), from 1 on */
-	/* As struct unit.asked, of the alternate file, and of that with all split units. */
+	/* Like struct unit.asked, for the alternate file and the one with all split units. */
 	uint32_t alt_asked, package_asked;
 	bool lacks_alt;
 	uint32_t lack;

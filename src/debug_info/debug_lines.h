@@ -42,10 +42,10 @@ void debug_lines_rest(const struct debug_lines *d);
 void debug_lines_close(struct debug_lines *d);		/* NULL is fine */
 
 /*
- * As unit_table_find(): the number of functions at addr, innermost first; 0: none is known. What v
- * refers to holds until the next call. -ETIMEDOUT: this thread has had until_ns of CPU time before
- * the unit was begun, so it is worth asking again. -EAGAIN: likewise, when the files are there that
- * debug_lines_wants() names. *lang: of the unit.
+ * Finds functions at addr like unit_table_find(), innermost first. Their number; 0: none is known.
+ * What v refers to holds until the next call. -ETIMEDOUT: this thread has had until_ns of CPU time
+ * before the unit was begun, so it is worth asking again. -EAGAIN: likewise, when the files are
+ * there that debug_lines_wants() names. *lang: of the unit.
  */
 int debug_lines_find(struct debug_lines *d, uint64_t addr, uint64_t until_ns, struct unit_place *v,
 		     size_t max, uint8_t *lang);

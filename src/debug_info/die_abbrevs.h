@@ -40,7 +40,7 @@ enum die_slot {
 	DIE_CALL_FILE,
 	DIE_CALL_LINE,
 	DIE_CALL_COLUMN,
-	/* Of units. */
+	/* Attributes of units. */
 	DIE_COMP_DIR,
 	DIE_STMT_LIST,
 	DIE_LANGUAGE,
@@ -58,14 +58,14 @@ static inline uint32_t die_bit(enum die_slot slot)
 /* How the value of a form is written. */
 enum form_kind {
 	FORM_UNKNOWN,
-	FORM_FIXED,		/* size octets */
+	FORM_FIXED,		/* size bytes */
 	FORM_ADDRESS,		/* becomes FORM_FIXED by the sizes of the unit, as the next two */
 	FORM_OFFSET,
 	FORM_REFERENCE,		/* an address in DWARF 2, else an offset */
 	FORM_UNSIGNED,		/* LEB128 */
 	FORM_SIGNED,
 	FORM_STRING,		/* up to a NUL */
-	FORM_BLOCK,		/* size octets say how many follow */
+	FORM_BLOCK,		/* size bytes say how many follow */
 	FORM_LONG_BLOCK,	/* a LEB128 says how many */
 	FORM_CONST,		/* in the abbreviation */
 	FORM_INDIRECT,		/* a LEB128 says which form follows */
@@ -74,7 +74,7 @@ enum form_kind {
 /* What a value means. */
 enum form_class { CLASS_OTHER, CLASS_ADDRESS, CLASS_NUMBER, CLASS_STRING, CLASS_REF };
 
-/* The sizes in octets that a unit says. */
+/* The sizes in bytes that a unit says. */
 struct die_sizes {
 	uint8_t version, address, offset;
 };
@@ -130,7 +130,7 @@ static inline const struct die_abbrev *die_abbrevs_find(const struct die_abbrevs
 	return die_abbrevs_find_other(a, code);
 }
 
-/* LEB128, of which most numbers have one octet. */
+/* LEB128, of which most numbers have one byte. */
 static inline int64_t die_signed(struct byte_reader *r)
 {
 	if (r->p < r->end && *r->p < 0x40)

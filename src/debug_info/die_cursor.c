@@ -7,7 +7,7 @@
 
 #include "src/debug_info/work_limit.h"
 
-#define STRING_STEP 64			/* octets of a string that count as a step */
+#define STRING_STEP 64			/* bytes of a string that count as a step */
 
 /* ---- values ---- */
 

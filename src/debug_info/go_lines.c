@@ -31,7 +31,7 @@
 #define FUNCDATA_INLINED 3
 #define NO_FUNCDATA UINT32_MAX
 
-/* The layouts differ in where fields are, in octets. */
+/* The layouts differ in where fields are, in bytes. */
 struct layout {
 	uint32_t magic;
 	unsigned word;			/* of an entry in the list of functions */

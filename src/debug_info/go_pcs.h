@@ -22,8 +22,8 @@ struct go_pcs {
 };
 
 /*
- * Replaces the list by what the bytes say of a function of size octets. What cannot be read is left
- * out. quantum: octets of an instruction unit. 0, -E2BIG or -ENOMEM.
+ * Replaces the list by what the bytes say of a function of size bytes. What cannot be read is left
+ * out. quantum: bytes of an instruction unit. 0, -E2BIG or -ENOMEM.
  */
 int go_pcs_read(struct go_pcs *p, const void *data, size_t len, unsigned quantum, uint32_t size);
 void go_pcs_release(struct go_pcs *p);

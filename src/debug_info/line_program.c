@@ -14,7 +14,7 @@
 #define MAX_FILES (256u << 10)
 #define MAX_ROWS (16u << 20)
 #define MAX_FILE INT32_MAX
-#define MAX_PART 4096			/* octets of a path */
+#define MAX_PART 4096			/* bytes of a path */
 #define MAX_FORMATS 256
 #define STEP_BYTES 64			/* of a header, that count as a step */
 

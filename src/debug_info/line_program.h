@@ -43,7 +43,7 @@ size_t line_program_nr_files(const struct line_program *p);
 
 /*
  * The path of a file: as it is in the program, behind the directory that it names, if it is
- * relative. Parts of more than 4096 octets are cut. NULL: there is no such file.
+ * relative. Parts of more than 4096 bytes are cut. NULL: there is no such file.
  */
 const char *line_program_path(const struct line_program *p, uint64_t file,
 			      char buf[LINE_PATH_BYTES]);

@@ -11,7 +11,7 @@
 #include "src/debug_info/unit_builder.h"
 
 #define MAX_UNITS 65536			/* of a .dwo file that are looked at */
-#define RNGLISTS_HEADER 12		/* octets, of the 32-bit format (DWARF 5, 7.28) */
+#define RNGLISTS_HEADER 12		/* bytes, of the 32-bit format (DWARF 5, 7.28) */
 
 struct split_unit {
 	Elf *elf;			/* of the .dwo file; borrowed */

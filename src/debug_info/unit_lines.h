@@ -68,7 +68,7 @@ int unit_rows_files(struct unit_rows *r, size_t nr_files, unit_path_fn path, voi
 int unit_rows_reserve(struct unit_rows *r, size_t nr);	/* before the first row */
 int unit_rows_code(struct unit_rows *r, const struct unit_source *src, uint64_t lo, uint64_t hi);
 
-/* Of the same address the last row counts. 0, -ENOMEM or -E2BIG. */
+/* Adds a row; the last one of an address counts. 0, -ENOMEM or -E2BIG. */
 int unit_rows_put(struct unit_rows *r, const struct unit_source *src, const struct unit_row *row);
 void unit_rows_release(struct unit_rows *r);
 

@@ -16,7 +16,7 @@
 struct die_units;
 struct unit_source;
 
-/* Of src, what libdw has opened does not count. 0, -ENOTSUP, or -errno as of unit_build(). */
+/* Ignores what libdw has opened in src. 0, -ENOTSUP, or -errno as unit_build(). */
 int unit_read(const struct unit_source *src, struct die_units *us, struct byte_buf *out);
 
 /*

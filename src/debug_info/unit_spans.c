@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A unit of C++ has some 20,000 spans, in the order of its entries. Comparing them, as qsort()
- * does, was a tenth of the time for its table. Their addresses differ in a few octets only, so
+ * does, was a tenth of the time for its table. Their addresses differ in a few bytes only, so
  * three passes over 11 bits each sort them.
  */
 #include "src/debug_info/unit_spans.h"

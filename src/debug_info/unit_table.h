@@ -74,7 +74,7 @@ struct unit_place {
 	uint64_t entry;			/* of the outermost function; 0: unknown */
 };
 
-/* data must be aligned to 8 octets, and is borrowed. 0 or -EBADMSG. */
+/* data must be aligned to 8 bytes, and is borrowed. 0 or -EBADMSG. */
 int unit_table_open(const void *data, size_t len, struct unit_table *t);
 
 /*

@@ -18,8 +18,8 @@ struct unit_segments {
 };
 
 /*
- * From addr on, which does not descend, it is as seg says; seg->addr does not count. Of the same
- * address the last call counts. 0 or -ENOMEM.
+ * Adds a segment that begins at addr; seg->addr is ignored. Addresses must not descend. The last
+ * call for an address counts. 0 or -ENOMEM.
  */
 int unit_segments_add(struct unit_segments *s, uint64_t addr, const struct unit_segment *seg);
 
@@ -34,7 +34,7 @@ struct unit_parts {
 	size_t nr_nodes;
 	const struct unit_func *funcs;
 	size_t nr_funcs;
-	const struct byte_buf *text;	/* at least one octet; ends with a NUL */
+	const struct byte_buf *text;	/* at least one byte; ends with a NUL */
 };
 
 /* Appends the table to out. 0; or -ENOMEM, and nothing is appended. */

@@ -44,7 +44,7 @@ struct elf_image {
 	uint8_t build_id_len;		/* 0: none */
 	uint64_t vaddr_lo, vaddr_hi;	/* of all PT_LOADs; vaddr_lo is the start of a page */
 	uint64_t eh_frame_hdr_vaddr, eh_frame_hdr_size;	/* PT_GNU_EH_FRAME; 0: none */
-	/* Of a section that was asked for: its compression, which is not known here; 0: none. */
+	/* The compression of a section that was asked for, if it is not known here; else 0. */
 	uint32_t unknown_packing;
 	/* Set by the opener. True: what takes long may be broken off. NULL: it may not. */
 	const atomic_bool *unwanted;

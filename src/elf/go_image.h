@@ -9,7 +9,7 @@
 #include "src/elf/elf_image.h"
 
 struct go_image {
-	/* Of the table. One without its own section counts up to the end of its segment. */
+	/* The table's place. Without a section of its own it ends with its segment. */
 	uint64_t vaddr, offset, size;
 	/* runtime.text: since Go 1.18 the addresses of functions are offsets from here. */
 	uint64_t text_vaddr;

@@ -231,7 +231,7 @@ static int list_fdes(const struct cfi_section *s, uint64_t lo, uint64_t hi, uint
 	uint64_t first = fde_ranges_until(&s->fdes, lo), last = fde_ranges_until(&s->fdes, hi - 1);
 	uint64_t start, before, fde, *v;
 
-	/* Of functions with one start the first one in the section counts, so all are listed. */
+	/* The first of several FDEs with one start counts, so all are listed. */
 	if (first && fde_ranges_entry(&s->fdes, --first, &start, &fde))
 		while (first && fde_ranges_entry(&s->fdes, first - 1, &before, &fde) &&
 		       before == start)

@@ -25,9 +25,9 @@
 
 struct elf_code_rows_stats {
 	struct code_stats code;
-	uint64_t gap_bytes;		/* octets without CFI, padding included */
-	uint64_t left_out;		/* octets of gaps not read, because they were too many */
-	uint64_t frame_pointer_bytes;	/* octets not read, because functions keep %rbp */
+	uint64_t gap_bytes;		/* bytes without CFI, padding included */
+	uint64_t left_out;		/* bytes of gaps not read, because they were too many */
+	uint64_t frame_pointer_bytes;	/* bytes not read, because functions keep %rbp */
 };
 
 /* What is read. All zero: all code, of which only symbols tell where functions begin. */
@@ -37,8 +37,8 @@ struct code_rows_scope {
 	uint64_t lo, hi;		/* only the code from lo to hi - 1; hi 0: all */
 	struct code_range tried;	/* as in struct code_input */
 	/*
-	 * Of a part: whether call frame information covers an address anywhere in the file. This
-	 * decides whether the file keeps frame pointers. NULL: known says so.
+	 * For a part of a file: whether call frame information covers an address anywhere in the
+	 * file. This decides whether the file keeps frame pointers. NULL: known says so.
 	 */
 	bool (*is_covered)(void *ctx, uint64_t vaddr);
 	void *ctx;

@@ -15,7 +15,7 @@
  * in so many bytes around it. Only where much code has no call frame information.
  */
 #define AROUND (64u << 10)
-/* Of these, so many bytes before it may hold the start of a function that reaches into it. */
+/* So many of them may hold the start of a function that reaches into the page. */
 #define BEFORE (16u << 10)
 #define NEIGHBOURS 16			/* pages that are read together, at most */
 #define FEW 4096			/* bytes without a rule: stubs and padding */

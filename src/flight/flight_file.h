@@ -15,7 +15,7 @@ void flight_file_name(const char *path, int64_t time_s, char *out, size_t size);
 /* Whether a file of this name could be written now. Leaves nothing. 0 or -errno, explained. */
 int flight_file_try(const char *path, bool force);
 /*
- * Copies octets from..to of a file in memory into a new trace, which takes its place when it is
+ * Copies bytes from..to of a file in memory into a new trace, which takes its place when it is
  * whole. May take as long as the disk does. 0 or -errno, explained.
  */
 int flight_file_write(const char *path, bool force, int fd, uint64_t from, uint64_t to);

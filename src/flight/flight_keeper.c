@@ -41,7 +41,7 @@ struct flight_pending {
 	uint64_t at_ns;			/* CLOCK_MONOTONIC */
 	int64_t real_s;
 	uint64_t cut_ns;		/* when the segment is ended, and then when that is late */
-	uint64_t end;			/* octets of the trace up to which it is written */
+	uint64_t end;			/* bytes of the trace up to which it is written */
 };
 
 /* The child that writes a file. */

@@ -29,7 +29,7 @@ enum flight_message_kind {
 struct flight_message {
 	uint32_t kind;			/* enum flight_message_kind */
 	uint32_t times;			/* TRIGGER: it came so often since the last message */
-	uint64_t at;			/* TRIGGER: its number; CUT_DONE: octets of the file */
+	uint64_t at;			/* TRIGGER: its number; CUT_DONE: bytes of the file */
 	uint64_t time_ns;		/* of the trigger */
 	char text[FLIGHT_TEXT];		/* about it; MARK: the trigger */
 	char counts[FLIGHT_TEXT];	/* MARK: META flight */

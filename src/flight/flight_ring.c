@@ -12,7 +12,7 @@
 #include "src/base/array.h"
 #include "src/base/io.h"
 
-/* More octets than this behind the last frame are not one that is being written. */
+/* More bytes than this behind the last frame are not one that is being written. */
 #define FRAME_MOST (SIGNPOST_SIZE + MAX_DATA_SIZE)
 
 void flight_ring_init(struct flight_ring *r, int fd, uint64_t keep_ns, uint64_t max_bytes)

@@ -15,7 +15,7 @@
  *
  *	flight_ring_init(&r, fd, keep_ns, max_bytes)
  *	flight_ring_look(&r, now)	now and then: reads what has come, gives back what is old
- *	r.v[0].at ... r.at		the octets of the file that are kept
+ *	r.v[0].at ... r.at		the bytes of the file that are kept
  *	flight_ring_release(&r)
  *
  * Limits. When max_bytes are kept, the oldest segment is given back although it is not old enough;
@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 struct kept_segment {
-	uint64_t at;			/* octets from the beginning of the file */
+	uint64_t at;			/* bytes from the beginning of the file */
 	uint64_t seen_ns;		/* when it was seen to have begun; never earlier */
 	uint64_t first_ns;		/* of its first sample, as it says; 0: it has none */
 	uint64_t samples;
@@ -42,8 +42,8 @@ struct flight_ring {
 	struct kept_segment *v;		/* the oldest first */
 	size_t nr, cap;
 	uint64_t at;			/* behind the last whole frame */
-	uint64_t freed;			/* octets from the beginning */
-	uint64_t hold;			/* octets from the beginning; UINT64_MAX: nothing is held */
+	uint64_t freed;			/* bytes from the beginning */
+	uint64_t hold;			/* bytes from the beginning; UINT64_MAX: nothing is held */
 	bool is_pinned;
 	uint64_t early, early_samples;	/* segments given back too early, and their samples */
 	uint64_t early_ns;		/* when the last of them was; 0: none was */

@@ -61,7 +61,7 @@ bool load_usage(const char *text, uint64_t *us)
 	return number_behind(text, "usage_usec ", us);
 }
 
-/* Of the hierarchies in which a machine may have it, in version 2 and 1. */
+/* Where a machine may have it, in hierarchies of version 2 and 1. */
 static const struct {
 	const char *before, *behind;
 	uint64_t per_us;		/* what it counts */

@@ -26,7 +26,7 @@ enum trigger_kind {
 
 enum {
 	TRIGGERS_MAX = 32,
-	TRIGGER_TEXT = 512,		/* octets of a trigger at most, with its NUL */
+	TRIGGER_TEXT = 512,		/* bytes of a trigger at most, with its NUL */
 };
 
 struct trigger {

@@ -4,7 +4,7 @@
  * it without asking the file's server.
  *
  * The problem. close() is a question to the file system (FUSE_FLUSH). A server that does not answer
- * holds the process that closes, for ever: no signal ends that, and the end of a process closes
+ * holds the closing process for ever: no signal ends that, and the end of a process closes
  * everything that it has open. So a process that must be able to end may not have such a file among
  * its descriptors at all.
  *

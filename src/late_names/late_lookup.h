@@ -21,10 +21,10 @@ struct late_names;
 struct worker_pool;
 
 struct late_kernel {
-	/* Of the kernel that runs here; NULL: its addresses are hidden, or no frame is its. */
+	/* The running kernel's; NULL: its addresses are hidden, or no frame is its. */
 	const struct kernel_symbols *here;
 	const char *boot_id;		/* of here */
-	/* As the user says; the first one that has a name counts. */
+	/* Given by the user; the first one that has a name counts. */
 	struct kernel_symbols *const *given;
 	unsigned nr_given;
 	bool is_hidden;

@@ -18,12 +18,11 @@
 
 enum { LOOK_EACH = 256 };		/* records between two looks at the clock */
 
-/* Of one segment, of a file that may grow for ever; the profile itself needs far less. */
+/* The limit for a segment of a file that may grow for ever. A profile needs far less. */
 #define LIVE_TABLE_BYTES (256ull << 20)
 
 /*
- * Of a file that is whole: as long as it is not huge, it is shown as a report shows it, without
- * anything folded.
+ * A file that is whole is shown as a report shows it, without anything folded, unless it is huge.
  */
 static const struct live_limits file_limits = {
 	.counts = 1 << 20, .growths = 4 << 20, .bytes = 192 << 20,
@@ -36,7 +35,7 @@ struct feed {
 	int hole_fd;			/* of the same file, for giving memory back */
 	uint64_t kept_bytes;
 	const struct live_limits *limits;
-	uint64_t freed;			/* octets from the beginning */
+	uint64_t freed;			/* bytes from the beginning */
 	uint64_t *begins;		/* of the segments that are kept, the oldest first */
 	size_t nr_begins, cap_begins;
 	struct trace_reader *reader;	/* NULL: the file has no whole IDENT yet */

@@ -16,7 +16,7 @@
  * With .frees, the feed gives the memory of what it has read back to the system. That is for a
  * trace in memory that nobody else reads: it then takes no more memory after days than after
  * minutes. With .kept_bytes besides, the last segments stay, as many as are whole within so many
- * octets, and the one that is being read in any case. feed_kept() says where they are: a trace.
+ * bytes, and the one that is being read in any case. feed_kept() says where they are: a trace.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ struct feed_how {
 	bool is_live;			/* it may be too short to be a trace yet */
 	bool frees;
 	uint64_t kept_bytes;		/* with .frees; 0: nothing that was read is kept */
-	/* Of the profile, borrowed. NULL: the defaults, or larger ones for a file that is whole. */
+	/* Limits of the profile, borrowed. NULL: the defaults, larger ones for a whole file. */
 	const struct live_limits *limits;
 };
 
@@ -58,7 +58,7 @@ bool feed_is_behind(const struct feed *f);	/* the budget was used up: there is m
 const struct trace_status *feed_status(const struct feed *f);	/* NULL likewise */
 
 /*
- * The octets of the file from begin to end are a trace: whole segments, the last one as far as it
+ * The bytes of the file from begin to end are a trace: whole segments, the last one as far as it
  * was read. Both are 0 before anything was read, or if what is left is no segment's beginning.
  */
 void feed_kept(const struct feed *f, uint64_t *begin, uint64_t *end);

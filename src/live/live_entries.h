@@ -22,7 +22,7 @@
  *			weight (0: as many times its event's period as there are samples; else
  *			weight + 1)
  *
- * So some hundred threads that sleep as before are a few octets. Errors are -ENOMEM, silently.
+ * So some hundred threads that sleep as before are a few bytes. Errors are -ENOMEM, silently.
  */
 #pragma once
 
@@ -42,7 +42,7 @@ struct live_latest {
 	size_t nr, cap;
 };
 
-/* Of a count: what was seen at the last look, and what of the growth since then has no time yet. */
+/* A count at the last look, and its growth since then that has no time yet. */
 struct live_seen {
 	uint64_t samples, weight, more_samples, more_weight;
 };

@@ -61,7 +61,7 @@ static bool is_new_event(const struct live_page *p, const struct live_event *v, 
 	return v[id].samples && live_page_event(p, id) == LIVE_NO_EVENT;
 }
 
-/* Of events that come together, CPU time is the first. */
+/* CPU time is the first of events that come together. */
 static void find_events(struct live_page *p)
 {
 	size_t nr;

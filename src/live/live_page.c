@@ -409,7 +409,7 @@ static int put_message(const struct live_page *p, uint64_t since, const struct l
 	return err;
 }
 
-/* As it is sent: deflated, if it is long. */
+/* Makes what is sent: the bytes, deflated if they are long. */
 static int pack(const struct byte_buf *plain, struct byte_buf *out)
 {
 	bool is_long = plain->nr >= DEFLATE_FROM;

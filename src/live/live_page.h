@@ -15,7 +15,7 @@
  * Ids of the profile must keep their meaning. Where they do not, a page is made anew, and its
  * readers, who have versions of the old one, get all.
  *
- * A message is one octet, 0: the sections follow as they are, 1: deflated; and the sections, each
+ * A message is one byte, 0: the sections follow as they are, 1: deflated; and the sections, each
  * with its length before it. Numbers are varints as in page_data.h; "from, nr" before columns says
  * which rows of a table they are, and all before them are known.
  *

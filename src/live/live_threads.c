@@ -98,7 +98,7 @@ static char *text_of(const struct live_threads_input *in, const struct rec_sampl
 	return text;
 }
 
-/* Of the row, by whether there is one at all: a thread without snapshots has only its CPU time. */
+/* Describes a thread by its row. Without snapshots it has only its CPU time. */
 static struct live_thread describe(const struct thread_rows *r, const struct thread_row *row,
 				   const struct live_threads_input *in)
 {

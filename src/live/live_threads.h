@@ -18,7 +18,7 @@
  *	owner		uv, tid of the thread that holds what it waits for; 0: not known
  *	stack		uv, plus 1; 0: not known
  *	texts		for what it waits, function of the program, function of the kernel: each uv
- *			octets, then these
+ *			bytes, then these
  */
 #pragma once
 

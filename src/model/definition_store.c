@@ -264,7 +264,7 @@ static int add_symbol(struct definition_store *t, const struct rec_symbol *r)
 	return 0;
 }
 
-/* Of the same function the first counts, as of SYMBOLs. */
+/* Keeps the first PLACE of a function, as with SYMBOLs. */
 static void set_place(struct definition_store *t, const struct rec_place *r)
 {
 	const struct table_symbol *s = definition_store_find_symbol(t, r->frame);
@@ -570,7 +570,7 @@ void definition_store_frame_view(const struct definition_store *t, uint32_t fram
 	v->func = func ? line->func : 0;
 	v->named = func != NULL;
 	v->inlined |= i + 1 < s->nr_lines;
-	/* Of some runtimes there is none, so 0 says nothing. */
+	/* Some runtimes give no offset, so 0 says nothing. */
 	v->has_offset = !v->inlined && (s->offset || !is_runtime(f));
 	v->offset = s->offset;
 	v->file = func ? func->file : 0;

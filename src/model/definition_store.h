@@ -56,7 +56,7 @@ struct table_node {
 	uint32_t depth : 31;		/* its number of frames, 1 .. TABLES_MAX_DEPTH */
 	uint32_t is_folded : 1;		/* definition_store_fold() */
 };
-/* Of one that is left out: the next one that is not. */
+/* The node; for one that is left out, the next that is not. */
 const struct table_node *definition_store_find_node(const struct definition_store *t, uint32_t id);
 /* The node as its record has it, though it may be left out. */
 const struct table_node *definition_store_node_row(const struct definition_store *t, uint32_t id);
@@ -88,7 +88,7 @@ struct frame_view {
 	uint32_t file;			/* that has the function: string id, 0 unknown */
 	uint32_t line_file, line;	/* source line, 0 unknown; line_file: string id */
 	uint32_t start_line;		/* where the function begins; 0 unknown */
-	/* Of the address in the function; the address itself where there is no file. */
+	/* The address's offset in the function; the address itself where there is no file. */
 	uint64_t offset;
 	bool has_offset;		/* offset is valid */
 	uint8_t tier;			/* enum func_tier */
@@ -121,7 +121,7 @@ uint64_t tables_count(const struct definition_store *t, enum record_tag tag);
 uint32_t definition_store_id_end(const struct definition_store *t, enum record_tag tag);
 /* Another part of the recording follows: where it has lines for a name, they are taken. */
 void definition_store_join(struct definition_store *t);
-size_t definition_store_memory(const struct definition_store *t);	/* octets, about */
+size_t definition_store_memory(const struct definition_store *t);	/* bytes, about */
 uint64_t definition_store_refused(const struct definition_store *t);
-/* The memory that all definitions take, in octets. */
+/* The memory that all definitions take, in bytes. */
 size_t definition_store_bytes(const struct definition_store *t);

@@ -6,7 +6,7 @@
  *
  * Ids are dense, start at 1 and are given by the producer in ascending order; 0 means none (string
  * 0 is the empty string, node 0 the empty stack). An id is valid within one recording. Times are
- * nanoseconds of CLOCK_MONOTONIC. Strings are raw octets: they need not be UTF-8 and may contain
+ * nanoseconds of CLOCK_MONOTONIC. Strings are raw bytes: they need not be UTF-8 and may contain
  * NUL.
  */
 #pragma once
@@ -432,7 +432,7 @@ struct rec_rawstack {
 	 * 34 of user_pt_regs on aarch64.
 	 */
 	const void *regs;
-	size_t regs_len;		/* octets */
+	size_t regs_len;		/* bytes */
 	uint64_t start;			/* address of bytes[0]; not above the stack pointer */
 	const void *bytes;
 	size_t len;

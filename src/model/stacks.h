@@ -52,7 +52,7 @@ uint32_t stacks_node(struct stacks *st, uint32_t parent, uint32_t frame, bool *i
 const struct stack_frame *stacks_frame_at(const struct stacks *st, uint32_t id);
 size_t stacks_frames(const struct stacks *st);
 size_t stacks_nodes(const struct stacks *st);
-size_t stacks_memory(const struct stacks *st);		/* octets that it takes */
+size_t stacks_memory(const struct stacks *st);		/* bytes that it takes */
 
 void stack_hash_init(struct stack_hash *h, uint64_t seed);
 void stack_hash_add(struct stack_hash *h, const uint64_t *v, size_t nr);

@@ -13,7 +13,7 @@
 
 #define OLD_SUFFIX ".old"
 #define TEMP_FORMAT ".%.*s.%016" PRIx64 ".tmp"
-#define TEMP_REST 22		/* octets of a temporary name besides those of the name */
+#define TEMP_REST 22		/* bytes of a temporary name besides those of the name */
 #define TEMP_TRIES 16
 #define OPEN_FLAGS (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 

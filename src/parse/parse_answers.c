@@ -17,7 +17,7 @@
 #define MAX_ERRNO 4095
 #define MAX_READABLE (DEMANGLE_MAX_OUT + 8)	/* a demangled name with "@plt" */
 #define MAX_PATH_TEXT 8192
-#define MAX_PLACES_TEXT (512u << 20)	/* octets that the recorder reads of all answers */
+#define MAX_PLACES_TEXT (512u << 20)	/* bytes that the recorder reads of all answers */
 #define PAGE_MASK 4095ull
 #define BINARY_FLAGS                                                                               \
 	(BINARY_HAS_DEBUGINFO | BINARY_HAS_DEBUGLINK | BINARY_STRIPPED | BINARY_HAS_UNWIND_TABLE)
@@ -32,7 +32,7 @@ int parse_take_status(const struct helper_message *answer)
 	return err;
 }
 
-/* As elf_image.c leaves segments: nothing overflows, and all lies between the two ends. */
+/* Whether segments are as elf_image.c leaves them: nothing overflows, all lies between the ends. */
 static bool segments_are_sound(const struct elf_identity *id, const struct rec_segment *v)
 {
 	uint64_t end;
@@ -105,7 +105,7 @@ int parse_take_table(struct helper_message *m, struct unwind_table **tp,
 	return !err && runtime ? take_runtime(m, runtime) : err;
 }
 
-/* Of generated code only rules are believed that code_window.h can make. */
+/* Rules of generated code are believed only if code_window.h can make them. */
 static bool is_rule_of_code(const struct unwind_rule *r)
 {
 	return r->cfa == CFA_NONE ||

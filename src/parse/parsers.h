@@ -76,8 +76,8 @@ struct elf_identity {
 };
 
 /*
- * Of a file that pid has mapped. 0; -ENOEXEC: it is no ELF file; -EBUSY: not asked, because files
- * of this user have cost too much time (wait_budget.h); or another -errno.
+ * Reads the identity of a file that pid has mapped. 0; -ENOEXEC: it is no ELF file; -EBUSY: not
+ * asked, because files of this user have cost too much time (wait_budget.h); or another -errno.
  */
 int parse_identity(struct parsers *p, const struct parse_file *file, pid_t pid,
 		   struct elf_identity *out);

@@ -226,7 +226,7 @@ int probe_spec_parse(const char *option, const char *text, struct probe_spec *ou
 		rest += 4;
 	}
 	if (strlen(rest) >= PROBE_SPEC_MAX - 16)
-		return refuse(option, "...", "the name of a probe has 495 octets at most");
+		return refuse(option, "...", "the name of a probe has 495 bytes at most");
 	err = parse_rest(option, text, rest, out);
 	snprintf(out->name, sizeof(out->name), "%s:%.490s", kind_names[out->kind], rest);
 	return err;

@@ -44,7 +44,7 @@ struct probe_spec {
 	 * Of usdt, function is "PROVIDER:NAME".
 	 */
 	char file[PROBE_SPEC_MAX];	/* "": any */
-	/* Of a regular expression: without its slashes. Of a line: the source file. */
+	/* A name, a regular expression without its slashes, or the source file of a line. */
 	char function[PROBE_SPEC_MAX];
 	enum function_match match;
 	uint64_t offset;
@@ -59,7 +59,7 @@ const char *probe_kind_name(enum probe_kind kind);		/* "uprobe" */
 /* A text without a prefix is a uprobe. option: how the user gave it, for messages. 0 or -EINVAL. */
 int probe_spec_parse(const char *option, const char *text, struct probe_spec *out);
 
-/* Of a tracepoint: "sched:sched_switch" by its parts. */
+/* Splits a tracepoint's "sched:sched_switch" into its parts. */
 void probe_spec_split(const struct probe_spec *s, char category[PROBE_SPEC_MAX], const char **name);
 
 /* Whether a glob (* ? [...]) matches all of the name. */

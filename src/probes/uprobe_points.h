@@ -13,7 +13,7 @@
  * The files are foreign bytes. A process of its own opens them, gives up all rights (sandbox.h),
  * reads their symbols and writes what it has found; it is ended when it takes too long.
  *
- * No probe is put where it could do harm. It replaces the first octet of an instruction, so an
+ * No probe is put where it could do harm. It replaces the first byte of an instruction, so an
  * offset inside of one would destroy the program: instructions are decoded from the beginning of
  * the function on. What cannot be probed is refused by name, and the others are found all the
  * same.

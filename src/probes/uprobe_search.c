@@ -21,7 +21,7 @@
 #include "src/symbolize/demangle.h"
 #include "unwind/x86_insn.h"
 
-#define CODE_MAX (256u << 10)		/* octets of a function that are decoded */
+#define CODE_MAX (256u << 10)		/* bytes of a function that are decoded */
 #define REGEX_STEPS 100000
 
 struct found {
@@ -296,7 +296,7 @@ static bool has_bad_prefix(const uint8_t *p, size_t len)
 	return false;
 }
 
-/* Why no probe can be at this octet of the function at code, len octets long; NULL: one can. */
+/* Why no probe can be at this byte of the function at code, len bytes long; NULL: one can. */
 static const char *why_not_at(const uint8_t *code, size_t len, uint64_t offset, int machine)
 {
 	struct x86_insn insn;
@@ -368,7 +368,7 @@ static int compare_found(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* Gives the place that is so many octets behind the beginning of a function. */
+/* Gives the place that is so many bytes behind the beginning of a function. */
 static int give(struct uprobe_search *s, const struct elf_file *in, const struct found *f,
 		uint64_t offset)
 {

@@ -22,7 +22,7 @@ struct uprobe_search;
 struct uprobe_match {
 	const char *symbol;		/* demangled, without its version; borrowed */
 	uint64_t offset, address, size;
-	/* Of a USDT probe, else 0 and NULL: usdt_notes.h. */
+	/* USDT probes only, else 0 and NULL: usdt_notes.h. */
 	uint64_t semaphore;		/* its offset in the file; 0: there is none */
 	const char *arguments;		/* as the note has them */
 	struct usdt_frame frame;	/* all zero unless the spec wants it */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name of a register, its word of struct pt_regs, and how many octets of it are meant. */
+/* A name of a register, its word of struct pt_regs, and how many bytes of it are meant. */
 struct reg {
 	char name[6];
 	uint8_t word, size, shift;

@@ -10,7 +10,7 @@
 
 #define DESCRIPTOR_PATH_MAX 4096
 
-/* The path, or "pipe:[4711]" and the like. The octets are foreign; they end with NUL. */
+/* The path, or "pipe:[4711]" and the like. The bytes are foreign; they end with NUL. */
 int descriptor_path(uint32_t tgid, uint32_t tid, uint32_t fd, char buf[DESCRIPTOR_PATH_MAX]);
 /* The number of its inode as the kernel has it, which stat() may show otherwise. */
 int descriptor_inode(uint32_t tgid, uint32_t tid, uint32_t fd, uint64_t *inode);

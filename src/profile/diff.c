@@ -218,7 +218,7 @@ static const char *file_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Of what the weights are, in the title. */
+/* What the title says of the weights. */
 static const char *const per[DELTA_SCALES] = {
 	[SCALE_AUTO] = "",	 [SCALE_TIME] = " by time",    [SCALE_CPUS] = " by time and CPUs",
 	[SCALE_RUN] = " by run", [SCALE_SHARE] = " by shares", [SCALE_NONE] = "",

@@ -37,7 +37,7 @@ static size_t without_digits(const char *s, size_t len)
 	return len;
 }
 
-/* Of "copy.constprop.3" the length of "copy.constprop". */
+/* The length without the clone's number: of "copy.constprop.3", that of "copy.constprop". */
 static size_t without_clone(const char *s, size_t len)
 {
 	static const char *const words[] = { ".constprop.", ".isra.", ".part.", ".llvm.",
@@ -50,7 +50,7 @@ static size_t without_clone(const char *s, size_t len)
 	return len;
 }
 
-/* Of "java (12)" and "cc1plus (212 processes)" the length of the name. */
+/* The length of the name alone in "java (12)" and "cc1plus (212 processes)". */
 static size_t without_number(const char *s, size_t len)
 {
 	static const char many[] = " processes)";
@@ -62,7 +62,7 @@ static size_t without_number(const char *s, size_t len)
 	return end && stem < end && ends_with(s, stem, " (") ? stem - 2 : len;
 }
 
-/* Of "[libfoo.so.1.2+0x1a40]" the length of "[libfoo.so"; 0: it is a name. */
+/* The length of "[libfoo.so" in "[libfoo.so.1.2+0x1a40]"; 0: it is a name. */
 static size_t without_address(const char *s, size_t len)
 {
 	const char *plus, *version;

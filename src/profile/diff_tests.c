@@ -270,7 +270,7 @@ static double sample_weight(const struct testing *t, const struct test *test, in
 	return 0;
 }
 
-/* Of shares, the whole is fixed; otherwise it is as random as its parts. */
+/* The whole of shares is fixed; otherwise it is as random as its parts. */
 static double count_variance(const struct testing *t, const struct test *test)
 {
 	const struct delta *all = &t->deltas->nodes[0].total, *d = &test->delta;

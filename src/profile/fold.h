@@ -26,7 +26,7 @@ struct fold_options {
 	struct frame_style style;
 	struct fold_by by;
 	struct answer *answer;		/* gets all samples, too; NULL: none */
-	/* Of the tree; 0: the limits of tree_builder.h. */
+	/* Limits of the tree; 0: those of tree_builder.h. */
 	uint32_t max_nodes;
 	uint64_t max_name_bytes;
 	uint64_t max_steps;		/* frames that are looked at; 0: any number */

@@ -7,7 +7,7 @@
  * for another one each time.
  *
  * The idea. The view has ids of its own. Each definition that comes is looked for by its contents:
- * a string by its octets, a frame by binary and address, a node by frame and parent, and so on,
+ * a string by its bytes, a frame by binary and address, a node by frame and parent, and so on,
  * where the references are own ids already, because what is referred to came before. An equal one
  * gives its own id, else there is a new one. A table leads from the ids of the segment that is
  * being read to own ids. It is dropped when the next segment begins.
@@ -77,5 +77,5 @@ uint32_t live_ids_missing(struct live_ids *ids, enum record_tag tag);
 /* An own id that nothing defines, and nothing else has. */
 uint32_t live_ids_undefined(struct live_ids *ids, enum record_tag tag);
 
-/* Octets of all this, the definitions included. */
+/* Bytes of all this, the definitions included. */
 size_t live_ids_bytes(const struct live_ids *ids);

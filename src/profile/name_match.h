@@ -10,7 +10,7 @@
 struct profile;
 
 /*
- * *matches becomes one octet for each name of the profile, 1 where it is meant, which the caller
+ * *matches becomes one byte for each name of the profile, 1 where it is meant, which the caller
  * frees. 0, -ENOMEM (silently), -ENODATA or -EINVAL after one line; option: "callers".
  */
 int name_match(const struct profile *p, const char *option, const char *wanted, uint8_t **matches);

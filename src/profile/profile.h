@@ -116,6 +116,6 @@ const char *profile_name(const struct profile *p, uint32_t name);
 
 /*
  * Makes rank[name], the place of a name in the alphabet, so that sorting nodes compares numbers and
- * not long names that differ in their last octet. NULL: out of memory.
+ * not long names that differ in their last byte. NULL: out of memory.
  */
 uint32_t *profile_rank_names(const struct profile *p);

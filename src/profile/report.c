@@ -343,9 +343,9 @@ bool report_has_loss(const struct report *rep)
 }
 
 /*
- * A node takes some 100 octets while the tree is made, a step some 50 ns, and an output some
- * nanosecond for each octet. Real recordings need less of all but the output: a row of CSV has some
- * hundred octets for each that the sample takes in the trace.
+ * A node takes some 100 bytes while the tree is made, a step some 50 ns, and an output some
+ * nanosecond for each byte. Real recordings need less of all but the output: a row of CSV has some
+ * hundred bytes for each that the sample takes in the trace.
  */
 void report_limits(const struct report *rep, struct report_limits *l)
 {

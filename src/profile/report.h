@@ -47,7 +47,7 @@ struct trace_events;
  * -EAGAIN, which is not said: it has none yet (query.may_come).
  */
 int report_open(const char *path, const struct query *query, struct report **rp);
-/* Of a trace that is open already; path is its name. The descriptor is closed in any case. */
+/* Opens a trace by its descriptor, which is closed in any case; path is its name. */
 int report_open_fd(int fd, const char *path, const struct query *query, struct report **rp);
 void report_close(struct report *rep);			/* NULL is fine */
 const char *report_path(const struct report *rep);

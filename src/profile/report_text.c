@@ -83,7 +83,7 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 {
 	const struct trace_status *st = &info->status;
 	struct text t = { out, size, 0 };
-	/* Of a recording that goes on, one segment has no END yet. */
+	/* A recording that goes on has one segment without END. */
 	uint32_t unfinished = info->nr_segments - info->nr_ended;
 	char n[WEIGHT_TEXT_MAX];
 

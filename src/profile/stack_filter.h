@@ -30,7 +30,7 @@ struct stack_filter {
 	bool includes;			/* there is a pattern to include */
 };
 
-/* What was found in the names of a segment; octets of enum mark. */
+/* What was found in the names of a segment; bytes of enum mark. */
 struct stack_marks {
 	uint8_t *frames, *nodes, *threads;	/* by id */
 	size_t cap_frames, cap_nodes, cap_threads;

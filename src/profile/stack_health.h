@@ -30,7 +30,7 @@ struct health_row {			/* one binary and one cause */
 	bool has_addr;
 	uint64_t samples;		/* in guesses: by the innermost guess of each stack */
 	uint64_t frames;		/* in guesses: guessed frames of all samples */
-	/* Of the most frequent stack: virtual address in the binary, absolute without one. */
+	/* The most frequent address: virtual in the binary, absolute without one. */
 	uint64_t addr;
 	uint64_t addr_samples;		/* internal: how many samples are at addr */
 };

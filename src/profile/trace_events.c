@@ -361,8 +361,8 @@ int trace_events_refuse(const struct trace_events *t, const struct query *q, con
 }
 
 /*
- * Of the events with samples the one with the least EVENT id, or the first event at all. Ids are in
- * the order in which the user named the events, while the first sample comes by chance. Events
+ * The event with samples that has the least EVENT id, or the first event at all. Ids are in the
+ * order in which the user named the events, while the first sample comes by chance. Events
  * whose record was lost have no id and come last.
  */
 static uint32_t first_defined(const struct trace_events *t)

@@ -108,7 +108,7 @@ int trace_summary_stacks(struct trace_summary *r, uint32_t segment,
 			 uint64_t nr);
 
 /*
- * Of a REPEAT: so many of its rows run or are ready to run. Its rows themselves, which are equal to
+ * Adds a REPEAT, of whose rows so many run or are ready to run. The rows themselves, which equal
  * earlier ones but for time and scan, may be added later: nr samples like s.
  */
 void trace_summary_repeat(struct trace_summary *r, uint32_t scan, uint64_t runnable);

@@ -84,7 +84,7 @@ static void invert(struct viewing *v)
 }
 
 /*
- * The outermost nodes that are meant, which no other one calls: an octet for each node, 1 for those
+ * The outermost nodes that are meant, which no other one calls: a byte for each node, 1 for those
  * and 2 for all below them. NULL: out of memory.
  */
 static uint8_t *find_outermost(const struct profile *p, const uint8_t *matches)

@@ -37,5 +37,5 @@ struct wait_function {
 	char buf[FRAME_TEXT_MAX];
 };
 
-/* Of the user stack whose innermost node is ustack. */
+/* Finds the function that waits in the user stack whose innermost node is ustack. */
 void wait_function_of(const struct definition_store *t, uint32_t ustack, struct wait_function *f);

@@ -5,7 +5,7 @@
  *
  *	unit		1234567		as text
  *	"ns"		nanoseconds	"1.2 ms"
- *	"bytes"		octets		"1.2 MB"
+ *	"bytes"		bytes		"1.2 MB"
  *	"count"		things		"1,234,567"; with a name "1,234,567 page-faults"
  *	"samples", ""	the same
  *	any other	such as cycles	"1.2 M cycles"

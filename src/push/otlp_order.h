@@ -4,7 +4,7 @@
  *
  * Tables may have any order, but gzip finds more in one where neighbours are alike: stacks sorted
  * by their frames from the outermost on, locations as these stacks meet them, samples by their
- * attributes and then their stacks. That takes a fifth of the octets (docs/PUSH.md).
+ * attributes and then their stacks. That takes a fifth of the bytes (docs/PUSH.md).
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One ExportProfilesServiceRequest of OTLP v1.10, as plain values, and its octets. The layout is
+ * One ExportProfilesServiceRequest of OTLP v1.10, as plain values, and its bytes. The layout is
  * that of formats/proto/otlp-v1.10.0, which protobuf-c encodes.
  */
 #pragma once
@@ -58,7 +58,7 @@ int otlp_request_clear(struct otlp_request *r);		/* 0 or -ENOMEM */
 void otlp_request_release(struct otlp_request *r);
 
 /*
- * The octets of the request, which the caller frees; NULL: out of memory. It must be cleared
+ * The bytes of the request, which the caller frees; NULL: out of memory. It must be cleared
  * before anything is added: its samples refer to the stacks by their final numbers then.
  */
 uint8_t *otlp_request_pack(struct otlp_request *r, size_t *len);

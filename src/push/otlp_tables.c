@@ -13,7 +13,7 @@
 #include "src/profile/stack_note.h"
 #include "src/push/push_rows.h"
 
-/* Octets of an element in a request, about, without what its strings take. */
+/* Bytes of an element in a request, about, without what its strings take. */
 enum { STRING_BYTES = 3, FUNCTION_BYTES = 12, LOCATION_BYTES = 14, LINE_BYTES = 8, INDEX_BYTES = 3,
        ATTRIBUTE_BYTES = 12, MAPPING_BYTES = 12, STACK_BYTES = 4 };
 /* And of a sample and its parts in a profile that stands alone (pprof). */

@@ -10,7 +10,7 @@
  *	otlp_tables_release(&t)
  *
  * Each table is a struct intern, whose keys are the contents of the elements, as the structs below
- * with what follows them. Its id 0, which has no octets, is the zero element that each table must
+ * with what follows them. Its id 0, which has no bytes, is the zero element that each table must
  * begin with. So no table has an element twice.
  *
  * Strings are made valid UTF-8 without control characters, as in all of probee's reports.

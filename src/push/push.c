@@ -139,7 +139,7 @@ static void settle(struct run *r, const struct push_body *b, const struct push_a
 		result->lost += b->lost;
 		result->partial += a->is_partial && a->rejected;
 		result->rejected_profiles += a->rejected;
-		note_verbose("body %" PRIu64 ": %u, %zu octets", r->result->delivered.bodies,
+		note_verbose("body %" PRIu64 ": %u, %zu bytes", r->result->delivered.bodies,
 			     a->status, b->len);
 		if (a->is_partial)
 			say(r, b, a->rejected ? "taken in part," : "taken,", a);
@@ -211,7 +211,7 @@ static int send_parts(struct run *r, const struct push_body *b)
 	};
 	int err;
 
-	note_verbose("%zu octets are too much for the receiver; they are sent in parts", b->len);
+	note_verbose("%zu bytes are too much for the receiver; they are sent in parts", b->len);
 	part.request.slot++;
 	if (is_too_costly(r, b))
 		part.request.max_cost = r->t->pace.max_cost;

@@ -119,7 +119,7 @@ static bool read_status(struct push_answer *a, struct byte_reader r)
 
 /* ---- text ---- */
 
-/* At most this many octets of UTF-8, and no part of a character. */
+/* At most this many bytes of UTF-8, and no part of a character. */
 static size_t cut_at(const char *s, size_t n, size_t most)
 {
 	if (n <= most)

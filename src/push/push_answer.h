@@ -11,7 +11,7 @@
  *	404 405 407	would carry headers with secrets to another host
  *	others		PUSH_REFUSED: this body would be refused again
  *
- * The text of an answer is foreign: at most PUSH_ANSWER_MAX octets of it are looked at, and what
+ * The text of an answer is foreign: at most PUSH_ANSWER_MAX bytes of it are looked at, and what
  * is shown of it is one line, escaped.
  *
  * Source: the OTLP specification, "OTLP/HTTP Response"; google/rpc/status.proto.

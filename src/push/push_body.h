@@ -17,7 +17,7 @@ struct push_body {
 	const uint8_t *bytes;
 	size_t len;
 	uint64_t raw_len;		/* before compression */
-	uint64_t cost;			/* octets that Pyroscope counts of it, about */
+	uint64_t cost;			/* bytes that Pyroscope counts of it, about */
 	uint32_t profiles;
 	uint64_t samples;		/* samples of the trace that are in it */
 	uint64_t lost;			/* what the profiles of losses in it sum up to */

@@ -70,7 +70,7 @@ struct cutting {
 
 /* ---- what the encoders share ---- */
 
-/* A small file can be made to stand for any number of octets. */
+/* A small file can be made to stand for any number of bytes. */
 int push_give(struct push_job *job, const struct push_body *b)
 {
 	struct report_limits limits;
@@ -232,9 +232,9 @@ static void cut_to_part(struct cutting *c, struct push_group *g)
 }
 
 /*
- * Of profiles with equal labels and times Pyroscope keeps one, so the parts of one window begin
- * some nanoseconds apart: by the number of rows before them, which tells parts apart however the
- * window is cut. sent: where the windows begin that were not encoded before.
+ * Pyroscope keeps one of several profiles with equal labels and times, so the parts of one window
+ * begin some nanoseconds apart: by the number of rows before them, which tells parts apart however
+ * the window is cut. sent: where the windows begin that were not encoded before.
  */
 static int encode_profile(struct cutting *c, const struct push_row *rows, size_t nr, uint64_t sent)
 {
@@ -324,7 +324,7 @@ static int add_row(struct cutting *c, struct push_row *row, uint64_t real_ns)
 
 /* ---- records ---- */
 
-/* Of CPU time what one sample weighs, as long as few weights differ; else 0. */
+/* The weight of one sample of CPU time, as long as few weights differ; else 0. */
 static uint64_t weight_of_each(struct cutting *c, uint64_t weight)
 {
 	for (size_t i = 0; i < c->nr_each; i++)
@@ -351,7 +351,7 @@ static int find_process(struct cutting *c, const struct report_sample *s, uint32
 	return push_processes_find(&c->processes, s->segment, s->process, id);
 }
 
-/* As push_row.thread has it. */
+/* The value of push_row.thread. */
 static uint32_t thread_of(const struct cutting *c, const struct report_sample *s)
 {
 	switch (c->job.opts.threads) {

@@ -60,8 +60,8 @@ struct push_encode_opts {
 	size_t max_profile_bytes;	/* of one profile before compression [4 MiB] */
 	size_t max_body_bytes;		/* of one body before compression [16 MiB] */
 	/*
-	 * Of one body, in octets as Pyroscope counts them: of each profile by itself, with all that
-	 * it refers to. [no limit]
+	 * The bytes of one body, as Pyroscope counts them: each profile by itself, with all that it
+	 * refers to. [no limit]
 	 */
 	size_t max_cost;
 	uint32_t max_rows;		/* that wait for their windows to end [131,072] */
@@ -80,7 +80,7 @@ struct push_encode_opts {
 	enum push_threads threads;	/* fewer of them make fewer samples and series */
 	/*
 	 * OTLP has the addresses of frames with names, too. Without them, frames of one function
-	 * and line are one, and so are more stacks: a quarter fewer octets.
+	 * and line are one, and so are more stacks: a quarter fewer bytes.
 	 */
 	bool addresses;
 };
@@ -106,8 +106,8 @@ int push_encode(struct report *rep, const struct push_encode_opts *opts, push_bo
 		struct push_counts *counts);
 
 /*
- * Checks a label of the user's: [a-zA-Z_][a-zA-Z0-9_.]*, at most 64 octets, no name that probee
- * uses itself, none that begins with "__"; a value of 1 to 256 octets of UTF-8 without control
+ * Checks a label of the user's: [a-zA-Z_][a-zA-Z0-9_.]*, at most 64 bytes, no name that probee
+ * uses itself, none that begins with "__"; a value of 1 to 256 bytes of UTF-8 without control
  * characters. NULL: fine; otherwise what is wrong with it, a constant.
  */
 const char *push_label_fault(const char *name, const char *value);

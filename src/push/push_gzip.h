@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Octets as a file of gzip, without time and name, so that equal octets give equal ones. It takes
- * more time than gzip_stream.h and gives less octets, because they are sent.
+ * Bytes as a file of gzip, without time and name, so that equal bytes give equal ones. It takes
+ * more time than gzip_stream.h and gives less bytes, because they are sent.
  */
 #pragma once
 

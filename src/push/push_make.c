@@ -21,7 +21,7 @@ static uint64_t end_of(const struct report *rep)
 	return end;
 }
 
-/* What whoever sends it should know. */
+/* Says what the sender should know of the trace. */
 static void say(const struct report *rep, const char *name)
 {
 	if (report_is_incomplete(rep))

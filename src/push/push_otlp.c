@@ -29,7 +29,7 @@
 
 #define PATH "/v1development/profiles"
 #define CONTENT_TYPE "application/x-protobuf"
-/* Octets in a request, about, without what its tables take. */
+/* Bytes in a request, about, without what its tables take. */
 enum { SAMPLE_BYTES = 16, PROFILE_BYTES = 80, RESOURCE_BYTES = 64, VALUE_BYTES = 16 };
 
 struct thread_attributes {
@@ -179,7 +179,7 @@ static void know_thread(struct otlp_tables *t, const struct rec_thread *thread,
 	a->name = otlp_named_attribute(t, "thread.name", thread->comm);
 }
 
-/* Of a THREAD id, or of the STRING id of a name: push_row.thread. */
+/* Finds attributes by push_row.thread: the id of a THREAD, or of a name's STRING. */
 static const struct thread_attributes *thread_of(struct otlp *o, uint32_t id)
 {
 	struct otlp_tables *t = &o->req.tables;

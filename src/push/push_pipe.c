@@ -87,7 +87,7 @@ static bool is_printable(const char *s, size_t len, bool is_ascii)
 	return true;
 }
 
-/* The octets, then the three texts, each with a NUL. */
+/* The bytes, then the three texts, each with a NUL. */
 static int take_body(struct push_pipe *p, const struct push_pipe_head *h)
 {
 	size_t texts = (size_t)h->path_len + h->type_len + h->what_len;

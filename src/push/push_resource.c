@@ -14,7 +14,7 @@
 
 #define CONTAINER_DIGITS 64
 #define SHORT_DIGITS 12
-#define LABEL_NAME_MAX 64		/* octets */
+#define LABEL_NAME_MAX 64		/* bytes */
 #define LABEL_VALUE_MAX 256
 
 /* ---- cgroups ---- */
@@ -84,7 +84,7 @@ static const char *place(size_t at)
 	return (const char *)(uintptr_t)at;
 }
 
-/* The end of the last whole character in the first max octets. */
+/* The end of the last whole character in the first max bytes. */
 static size_t whole_characters(const char *s, size_t max)
 {
 	while (max && ((unsigned char)s[max] & 0xc0) == 0x80)
@@ -209,7 +209,7 @@ static void add_process(struct push_resource *r, const struct push_whom *of,
 		add_string(r, "container.id", container);
 }
 
-/* Of what is no process. */
+/* Adds the resource of samples that belong to no process. */
 static void add_other(struct push_resource *r, const struct push_whom *of)
 {
 	const char *name = of->process == PUSH_KERNEL ? "kernel"
@@ -332,6 +332,6 @@ const char *push_label_fault(const char *name, const char *value)
 	if (is_own_name(name))
 		return "probee uses this name itself";
 	if (!len || len > LABEL_VALUE_MAX)
-		return "a value has 1 to 256 octets";
+		return "a value has 1 to 256 bytes";
 	return is_clean(value, len) ? NULL : "a value is UTF-8 without control characters";
 }

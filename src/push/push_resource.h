@@ -19,7 +19,7 @@
 struct push_encode_opts;
 struct report;
 
-#define PUSH_VALUE_MAX 1024		/* octets of a value; Pyroscope takes 2048 */
+#define PUSH_VALUE_MAX 1024		/* bytes of a value; Pyroscope takes 2048 */
 #define PUSH_RESOURCE_MAX 24
 
 struct push_attribute {

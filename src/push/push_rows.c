@@ -15,7 +15,7 @@ struct row_search {
 /* All fields before the sums are the key, and the struct has no padding. */
 #define KEY_BYTES offsetof(struct push_row, count)
 _Static_assert(sizeof(struct push_row) == 8 * sizeof(uint32_t) + 4 * sizeof(uint64_t),
-	       "the key is compared as octets");
+	       "the key is compared as bytes");
 
 static bool same_row(const void *ctx, uint32_t id)
 {

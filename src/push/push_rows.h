@@ -26,7 +26,7 @@ struct push_row {
 	/* THREAD id, or STRING id of its name (push_encode_opts.threads); 0: not told apart. */
 	uint32_t thread;
 	uint64_t window;		/* its beginning is that times window_ns */
-	/* Of CPU time what one sample weighs; 0: rows of different weights go together. */
+	/* The weight of one sample of CPU time; 0: rows of different weights go together. */
 	uint64_t each;
 	uint32_t kstack, ustack;
 	uint32_t end;			/* enum stack_end */

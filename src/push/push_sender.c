@@ -152,7 +152,7 @@ static struct curl_slist *headers_of(struct push_sender *s, const struct push_bo
 	return l;
 }
 
-/* Nothing came back. What will not be otherwise by waiting is told from what may. */
+/* No answer came. Separates permanent failures from those that are worth another try. */
 static enum push_verdict verdict_of(CURLcode code)
 {
 	static const CURLcode for_good[] = {

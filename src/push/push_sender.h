@@ -7,7 +7,7 @@
  *	push_sender_close(s)
  *
  * TLS is verified, redirections are not followed, proxies are those of the environment
- * (http_proxy, https_proxy, no_proxy: curl(1)). Of an answer at most PUSH_ANSWER_MAX octets are
+ * (http_proxy, https_proxy, no_proxy: curl(1)). Of an answer at most PUSH_ANSWER_MAX bytes are
  * read.
  */
 #pragma once

@@ -27,8 +27,8 @@
 struct push_options;
 
 #define PUSH_HEADERS_MAX 64
-#define PUSH_HEADER_MAX 8192		/* octets of one */
-#define PUSH_SECRET_MAX 65536		/* octets of a file with secrets */
+#define PUSH_HEADER_MAX 8192		/* bytes of one */
+#define PUSH_SECRET_MAX 65536		/* bytes of a file with secrets */
 
 struct push_settings {
 	struct push_url url;

@@ -19,6 +19,6 @@ struct push_target {
 	char address[2 * PUSH_URL_MAX];
 };
 
-/* As push_target_open(), with another encoder. */
+/* Opens a target like push_target_open(), with another encoder. */
 int push_target_open_with(const struct push_options *o, push_make_fn make,
 			  struct push_target **tp);

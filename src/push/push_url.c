@@ -17,11 +17,6 @@ static const struct {
 	[PUSH_INGEST] = { "ingest", "Pyroscope /ingest, pprof" },
 };
 
-const char *push_protocol_name(enum push_protocol protocol)
-{
-	return protocols[protocol].name;
-}
-
 const char *push_protocol_layout(enum push_protocol protocol)
 {
 	return protocols[protocol].layout;

@@ -22,7 +22,7 @@
 
 #include "src/push/push_encode.h"
 
-#define PUSH_URL_MAX 2048		/* octets of a URL, with the NUL */
+#define PUSH_URL_MAX 2048		/* bytes of a URL, with the NUL */
 #define PUSH_PATH_MAX 65536		/* of a path behind it: /ingest has labels there */
 
 struct push_url {
@@ -39,9 +39,7 @@ struct push_url {
  */
 int push_url_parse(const char *what, const char *text, const char *protocol, struct push_url *u);
 
-/* "otlp": what --protocol calls it. */
-const char *push_protocol_name(enum push_protocol protocol);
-/* The same for people, with its version: "OTLP profiles v1.10". */
+/* Its name for people, with its version: "OTLP profiles v1.10". */
 const char *push_protocol_layout(enum push_protocol protocol);
 
 /*

@@ -100,7 +100,7 @@ static int mark(struct flight_side *f, const struct flight_message *m)
 	return err;
 }
 
-/* Of a trigger that is not followed by a file. */
+/* Notes a trigger that no file follows. */
 static int note_only(struct flight_side *f, const struct flight_message *m)
 {
 	char text[FLIGHT_TEXT + 64];

@@ -34,11 +34,11 @@ struct live_output {
 	FILE *stream;			/* the renderer writes to it, and so into text */
 	char *text;
 	size_t size;			/* of text; set by the stream */
-	size_t len, done;		/* octets of text; how many are written */
+	size_t len, done;		/* bytes of text; how many are written */
 };
 
 struct live_rows {
-	/* Of each segment whose rows are not all written; records go to the last one. */
+	/* One for each segment whose rows are not all written; records go to the last one. */
 	struct live_scans **scans;
 	size_t nr_scans, cap_scans;
 	struct live_output v[OUTPUT_OPTS_MAX];
@@ -292,7 +292,7 @@ static bool publish(struct live_rows *l, struct live_output *o)
 
 /*
  * Writes as much as the reader takes without blocking: a pipe that poll() calls writable takes
- * PIPE_BUF octets at once. At the end (is_urgent) all is written, even if the reader takes long.
+ * PIPE_BUF bytes at once. At the end (is_urgent) all is written, even if the reader takes long.
  */
 static void write_output(struct live_rows *l, struct live_output *o)
 {

@@ -252,7 +252,7 @@ static int tell_opened(struct recording *r)
 	return r->args->opened(r->args->opened_ctx, fd);
 }
 
-/* Of threads that are started while this one has all its rights. */
+/* Threads run this that start while the main one still has all its rights. */
 static void give_up_rights(void)
 {
 	recording_rights_keep(ROLE_MAIN);

@@ -57,7 +57,7 @@ int trace_file_record(void *trace_file, const struct record *rec);
 int trace_file_flush(void *trace_file);
 int trace_file_begin_segment(void *trace_file);
 uint64_t trace_file_segment_bytes(const struct trace_file *t);	/* of the last segment so far */
-uint64_t trace_file_bytes(const struct trace_file *t);		/* octets written so far */
+uint64_t trace_file_bytes(const struct trace_file *t);		/* bytes written so far */
 int trace_file_finish(struct trace_file *t);
 void trace_file_abandon(struct trace_file *t);
 

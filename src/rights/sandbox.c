@@ -91,7 +91,7 @@ static bool limit_cpu(uint64_t seconds)
 
 enum { STATM_SIZE, STATM_DATA = 5 };	/* proc_pid_statm(5) */
 
-/* A number of /proc/self/statm, which counts pages, in octets. */
+/* A number of /proc/self/statm, which counts pages, in bytes. */
 static uint64_t statm(int field)
 {
 	uint64_t pages = 0;

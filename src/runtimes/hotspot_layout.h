@@ -44,7 +44,7 @@ struct hotspot_layout {
 	uint32_t blob_name, blob_kind, blob_header_size, blob_size, blob_frame_size,
 		blob_frame_complete;
 	uint32_t blob_code_begin;	/* address, or */
-	uint32_t blob_code_offset;	/* octets from the blob on */
+	uint32_t blob_code_offset;	/* bytes from the blob on */
 	uint32_t blob_mutable_data, blob_relocation_size;
 	uint32_t nm_method, nm_compile_id, nm_level, nm_orig_pc;
 	uint32_t nm_deopt_begin, nm_deopt_offset;	/* one of the two */

@@ -25,7 +25,7 @@
 
 static const char SYNCHRONIZER[] = "java/util/concurrent/locks/AbstractOwnableSynchronizer";
 
-/* What hints are about: offsets of fields of Java objects, octets of a pointer; 0: not found. */
+/* What hints are about: offsets of fields of Java objects, bytes of a pointer; 0: not found. */
 enum { HINT_BLOCKER, HINT_OWNER, HINT_POINTER };
 
 _Static_assert(MAX_THREADS * 8 <= TARGET_READ_BYTES, "they are read at once");
@@ -289,7 +289,7 @@ static uint64_t decode(const struct look *k, uint64_t word, uint32_t bytes)
 	return word && bytes == 4 ? k->oop_base + (word << k->oop_shift) : plain_object(word);
 }
 
-/* Whether the object's class, named by so many octets of its header, is a synchronizer. */
+/* Whether the object's class, named by so many bytes of its header, is a synchronizer. */
 static bool has_class(struct look *k, uint64_t object, uint32_t bytes)
 {
 	uint64_t at = object + k->l->object_klass, klass;

@@ -48,6 +48,6 @@ struct hotspot_lock_layout {
 /* Whether this version tells all that is needed. */
 bool hotspot_knows_locks(const struct hotspot_layout *l);
 
-/* As runtime_waits(). */
+/* See runtime_waits(). */
 int hotspot_waits(const struct hotspot_layout *l, uint64_t bias, const struct target_memory *m,
 		  struct runtime_wait_hints *hints, struct runtime_wait *waits, size_t nr);

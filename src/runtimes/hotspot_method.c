@@ -9,7 +9,7 @@
 #include "src/runtimes/runtime.h"
 
 #define HAS_LINES 1			/* of ConstMethod's flags, in all versions */
-#define MAX_LINES (64u << 10)		/* octets */
+#define MAX_LINES (64u << 10)		/* bytes */
 #define LINES_PIECE 256u
 #define LINES_END 0
 #define LINES_LONG 255
@@ -139,7 +139,7 @@ static int read_lines(const struct reading *r, struct hotspot_method *out)
 	while (!err && b.nr < MAX_LINES) {
 		uint8_t *to = bb_room(&b, LINES_PIECE);
 		struct hotspot_stream s;
-		uint8_t octet;
+		uint8_t byte;
 
 		if (!to) {
 			err = -ENOMEM;
@@ -150,8 +150,8 @@ static int read_lines(const struct reading *r, struct hotspot_method *out)
 			break;
 		b.nr += LINES_PIECE;
 		s = hotspot_stream_at(b.v, b.nr, 0, r->l->version);
-		while ((octet = br_u8(&s.r)) != LINES_END)
-			if (octet == LINES_LONG) {
+		while ((byte = br_u8(&s.r)) != LINES_END)
+			if (byte == LINES_LONG) {
 				hotspot_stream_i32(&s);
 				hotspot_stream_i32(&s);
 			}
@@ -241,16 +241,16 @@ uint32_t hotspot_method_line(const struct hotspot_method *m, uint32_t bci)
 	uint32_t at = 0, line = 0, best = 0, best_at = 0;
 
 	while (m->lines_bytes && !s.r.bad) {
-		uint8_t octet = br_u8(&s.r);
+		uint8_t byte = br_u8(&s.r);
 
-		if (octet == LINES_END || s.r.bad)
+		if (byte == LINES_END || s.r.bad)
 			break;
-		if (octet == LINES_LONG) {
+		if (byte == LINES_LONG) {
 			at += (uint32_t)hotspot_stream_i32(&s);
 			line += (uint32_t)hotspot_stream_i32(&s);
 		} else {
-			at += octet >> 3;
-			line += octet & 7;
+			at += byte >> 3;
+			line += byte & 7;
 		}
 		if (!s.r.bad && at <= bci && at >= best_at) {
 			best = line;

@@ -14,7 +14,7 @@
 #include "src/runtimes/hotspot_stream.h"
 #include "src/runtimes/runtime.h"
 
-#define MAX_TABLE (4u << 20)		/* octets of PcDescs, of scopes */
+#define MAX_TABLE (4u << 20)		/* bytes of PcDescs, of scopes */
 #define MAX_METHODS 1024		/* of one block of code */
 #define BLOB_NAME_BYTES 64
 #define KIND_NMETHOD 1
@@ -24,7 +24,7 @@ struct scope_method {
 	struct hotspot_method method;
 };
 
-/* Of compiled code; interpreted: one method and no tables. */
+/* What is known of compiled code. An interpreted method has one entry and no tables. */
 struct hotspot_code {
 	struct scope_method *methods;
 	size_t nr_methods, cap_methods;

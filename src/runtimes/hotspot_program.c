@@ -9,7 +9,7 @@ enum { BEGIN_OF_INTERPRETER = HOTSPOT_CONST_INTERPRETER,
        VTABLE_TEXT = HOTSPOT_CONST_VTABLE, ADAPTER_TEXT = HOTSPOT_CONST_ADAPTER,
        KIND = 4, SIZE = 5, LIMIT = 6, ID = 7,	/* of the block, one record */
        PC = 8, SP = 9, FP = 10, EXACT = 11,
-       CODE = 12, OCTETS = 13, T = 14, U = 15, BCP = OCTETS, FAR = OCTETS };
+       CODE = 12, CODE_BYTES = 13, T = 14, U = 15, BCP = CODE_BYTES, FAR = CODE_BYTES };
 
 /* Numbers of kinds (CodeBlobKind). */
 enum { KIND_NMETHOD = 1, KIND_ADAPTER = 3, KIND_VTABLE = 4 };
@@ -82,16 +82,16 @@ static void emit_compiled(const struct writer *w, int instruction)
 	frame_emit(w->b, CODE, instruction, ID, EMIT_ADDRESS, RUNTIME_FRAME_COMPILED);
 }
 
-/* T = what OCTETS has from bit on, as far as mask. */
-static void octets(const struct writer *w, int bit, int32_t mask)
+/* T = what CODE_BYTES has from bit on, as far as mask. */
+static void take_bytes(const struct writer *w, int bit, int32_t mask)
 {
 	if (bit)
-		frame_shift_right(w->b, T, OCTETS, bit);
-	frame_and(w->b, T, bit ? T : OCTETS, mask);
+		frame_shift_right(w->b, T, CODE_BYTES, bit);
+	frame_and(w->b, T, bit ? T : CODE_BYTES, mask);
 }
 
 /*
- * The eight octets from pc - 1 on say whether the frame is on the stack: all that HotSpot's
+ * The eight bytes from pc - 1 on say whether the frame is on the stack: all that HotSpot's
  * compilers write before ret, and push %rbp.
  */
 static void write_epilogue(const struct writer *w)
@@ -99,16 +99,16 @@ static void write_epilogue(const struct writer *w)
 	struct frame_builder *b = w->b;
 	const int not_branch = frame_label(b);
 
-	frame_load(b, OCTETS, PC, -1, 8 | LOAD_DIRECT);
-	octets(w, 8, 0xff);
+	frame_load(b, CODE_BYTES, PC, -1, 8 | LOAD_DIRECT);
+	take_bytes(w, 8, 0xff);
 	frame_jump_if_is(b, T, 0xc3, w->at_sp);		/* ret */
 	frame_jump_if_is(b, T, 0x5d, w->at_sp_8);	/* pop %rbp */
 	frame_jump_if_is(b, T, 0x55, w->at_sp);		/* push %rbp */
-	octets(w, 0, 0xffffff);
+	take_bytes(w, 0, 0xffffff);
 	frame_jump_if_value(b, T, 0x3b495d, w->at_sp);	/* behind pop, cmp disp(%r15), %rsp */
-	frame_shift_right(b, T, OCTETS, 56);
+	frame_shift_right(b, T, CODE_BYTES, 56);
 	frame_jump_if_is_not(b, T, 0xc3, not_branch);
-	octets(w, 8, 0xffff);
+	take_bytes(w, 8, 0xffff);
 	frame_jump_if_value(b, T, 0x870f, w->at_sp);	/* ja, ret */
 	frame_place(b, not_branch);
 }
@@ -119,9 +119,9 @@ static void write_prologue(const struct writer *w)
 	struct frame_builder *b = w->b;
 	const int move = frame_label(b);
 
-	octets(w, 8, 0xffff);
+	take_bytes(w, 8, 0xffff);
 	frame_jump_if_value(b, T, 0x8948, move);
-	octets(w, 0, 0xff);
+	take_bytes(w, 0, 0xff);
 	frame_jump_if_is(b, T, 0x55, w->at_sp_8);	/* behind push %rbp */
 	frame_jump(b, w->at_sp);
 	/* mov %rbp, disp(%rsp): it has its size, but fp is the caller's still. */
@@ -152,7 +152,7 @@ static void write_interrupted(const struct writer *w)
 	write_epilogue(w);
 	choose_method(w, method);
 	choose_entry(w);
-	octets(w, 0, 0xff);
+	take_bytes(w, 0, 0xff);
 	frame_jump_if_is(b, T, 0x55, w->at_sp_8);	/* behind push %rbp */
 	check_size(w);
 	frame_jump(b, w->by_size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Numbers as HotSpot compresses them (UNSIGNED5, src/hotspot/share/utilities/unsigned5.hpp): up to
- * five octets, of which all but the last are 192 or more; each counts 64 times the one before it.
- * Since 19 no octet is 0: each is one more than it would be.
+ * five bytes, of which all but the last are 192 or more; each counts 64 times the one before it.
+ * Since 19 no byte is 0: each is one more than it would be.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 struct hotspot_stream {
 	struct byte_reader r;
-	uint32_t excluded;		/* octets that do not occur: 1 since 19, else 0 */
+	uint32_t excluded;		/* bytes that do not occur: 1 since 19, else 0 */
 };
 
 static inline uint32_t hotspot_stream_u32(struct hotspot_stream *s)
@@ -18,12 +18,12 @@ static inline uint32_t hotspot_stream_u32(struct hotspot_stream *s)
 	uint32_t v = 0;
 
 	for (unsigned i = 0; i < 5; i++) {
-		uint32_t octet = br_u8(&s->r);
+		uint32_t byte = br_u8(&s->r);
 
-		if (octet < s->excluded)
+		if (byte < s->excluded)
 			s->r.bad = true;
-		v += (octet - s->excluded) << (6 * i);
-		if (octet < 192)
+		v += (byte - s->excluded) << (6 * i);
+		if (byte < 192)
 			break;
 	}
 	return s->r.bad ? 0 : v;

@@ -11,8 +11,8 @@
 
 enum { LOOP, KEY, REVISION, VERSION, SUBVERSION, NR_NAMES };
 
-/* The octet at a symbol; 0: there is none. */
-static uint32_t octet(struct elf_image *img, const struct exported_symbol *s)
+/* The byte at a symbol; 0: there is none. */
+static uint32_t byte(struct elf_image *img, const struct exported_symbol *s)
 {
 	uint64_t offset, left;
 	uint8_t v;
@@ -40,8 +40,8 @@ int perl_find(struct elf_image *img, int fd, const void *data, struct runtime_im
 		return -ENOENT;
 	*out = (struct runtime_image){
 		.kind = RUNTIME_PERL,
-		.version = octet(img, &v[REVISION]) << 24 | octet(img, &v[VERSION]) << 16 |
-			   octet(img, &v[SUBVERSION]) << 8,
+		.version = byte(img, &v[REVISION]) << 24 | byte(img, &v[VERSION]) << 16 |
+			   byte(img, &v[SUBVERSION]) << 8,
 		.state_vaddr = v[KEY].vaddr,
 		.perl.has_globals = !v[KEY].vaddr,
 	};

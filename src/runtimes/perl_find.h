@@ -8,5 +8,5 @@
 struct elf_image;
 struct runtime_image;
 
-/* As runtime_find(). */
+/* See runtime_find(). */
 int perl_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out);

@@ -22,11 +22,11 @@ enum {
 	KEY = PERL_CONST_KEY,
 	ENV = PERL_CONST_KEY,		/* once the interpreter is found */
 	STACK = 1, CX = 2, FIRST = 3,
-	/* Of a stack. */
+	/* Registers while a stack is read. */
 	CONTEXTS = 4, PREVIOUS = 5, INDEX = 6,
-	/* Of a context. */
+	/* Registers while a context is read. */
 	TYPE = 4, OLD_COP = 5, RETOP = 6, CV = 7,
-	/* Of a sub. */
+	/* Registers while a sub is read. */
 	COOKIE = 8, LINE = 9, ROOT = 10,
 	TMP = 8, TMP2 = 9, TMP3 = 10,
 	KIND = 11,

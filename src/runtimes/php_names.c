@@ -68,7 +68,7 @@ static int append_string(const struct reading *r, uint64_t at, size_t max, char 
 	return !err && end ? -ESTALE : err;
 }
 
-/* As far as it fits into max bytes. */
+/* Appends as much as fits into max bytes. */
 static void append(char *text, const char *more, size_t max)
 {
 	size_t have = strlen(text);

@@ -11,7 +11,7 @@
  * outermost: 80 of them, then the turns are over.
  *
  * Code that the JIT compiler has made is jumped to from the loop, and runs in its frame, or has 16
- * octets below it. So there the walker is moved to the loop, in whose return address it must find
+ * bytes below it. So there the walker is moved to the loop, in whose return address it must find
  * the library; the loop has all calls, as ever. The innermost one of compiled code need not have
  * stored its operation: it has none then, which is told as that of an exception is.
  */
@@ -30,7 +30,7 @@ enum {
 	WALKER_PC = 4, WALKER_SP = 5, WALKER_FP = 6, LOOP_SP = 8,
 	BODY = PHP_CONST_BODY, RETURN = PHP_CONST_RETURN,
 	COMPILED = 10,			/* the next call is that of compiled code */
-	TEXT = 11, TEXT_END = 12, OCTET = PROGRAM_REG_THREAD,
+	TEXT = 11, TEXT_END = 12, OPCODE = PROGRAM_REG_THREAD,
 	/* At a placeholder, whose INFO is not needed. */
 	INNER = INFO, GENERATOR = PROGRAM_REG_THREAD,
 };
@@ -84,7 +84,7 @@ static void emit(struct frame_builder *b)
 	frame_place(b, done);
 }
 
-/* How many octets before a return address a call may begin, and how (Intel SDM, CALL). */
+/* How many bytes before a return address a call may begin, and how (Intel SDM, CALL). */
 static const struct {
 	int8_t offset;
 	uint8_t code;
@@ -101,8 +101,8 @@ static void try_loop(struct frame_builder *b, int found)
 	frame_jump_if_less(b, TMP, TEXT, no);
 	frame_jump_if_less(b, TEXT_END, TMP, no);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		frame_load(b, OCTET, TMP, calls[i].offset, 1 | LOAD_DIRECT);
-		frame_jump_if_is(b, OCTET, calls[i].code, found);
+		frame_load(b, OPCODE, TMP, calls[i].offset, 1 | LOAD_DIRECT);
+		frame_jump_if_is(b, OPCODE, calls[i].code, found);
 	}
 	frame_place(b, no);
 }
@@ -125,7 +125,7 @@ static void leave_generated(struct frame_builder *b, int again)
 	frame_place(b, begun);
 	frame_move(b, WALKER_PC, BODY);
 	frame_move(b, WALKER_SP, LOOP_SP);
-	/* As far as the loop has a frame pointer. */
+	/* This holds where the loop has a frame pointer. */
 	frame_move(b, WALKER_FP, LOOP_SP);
 	frame_plus(b, WALKER_FP, RETURN);
 	frame_add(b, WALKER_FP, WALKER_FP, -8);

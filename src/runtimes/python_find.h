@@ -8,5 +8,5 @@
 struct elf_image;
 struct runtime_image;
 
-/* As runtime_find(); finds PyPy, too, which is a kind of its own. */
+/* See runtime_find(). Finds PyPy, too, which is a kind of its own. */
 int python_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out);

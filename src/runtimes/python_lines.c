@@ -6,13 +6,13 @@
 
 #include "src/base/bytes.h"
 
-/* Kinds of entries since 3.11: bits 3 - 6 of the first octet. */
+/* Kinds of entries since 3.11: bits 3 - 6 of the first byte. */
 enum { ENTRY_ONE_LINE_0 = 10, ENTRY_ONE_LINE_2 = 12, ENTRY_NO_COLUMNS, ENTRY_LONG, ENTRY_NONE };
 
-#define FIRST_OF_ENTRY 0x80		/* bit of an entry's first octet alone */
+#define FIRST_OF_ENTRY 0x80		/* bit of an entry's first byte alone */
 #define NO_LINE (-128)			/* 3.10 */
 
-/* Six bits an octet, the lowest ones first; bit 0 of the value is the sign. */
+/* Six bits a byte, the lowest ones first; bit 0 of the value is the sign. */
 static int64_t line_delta(struct byte_reader *r)
 {
 	uint64_t v = 0;
@@ -50,7 +50,7 @@ static int line_of_entries(int64_t line, struct byte_reader r, int64_t offset, u
 	return -ESTALE;
 }
 
-/* 3.10: octets of code, then by how much the line differs from that of the pair before. */
+/* 3.10: bytes of code, then by how much the line differs from that of the pair before. */
 static int line_of_ranges(int64_t line, struct byte_reader r, int64_t offset, uint32_t *out)
 {
 	int64_t end = 0;
@@ -70,7 +70,7 @@ static int line_of_ranges(int64_t line, struct byte_reader r, int64_t offset, ui
 	return -ESTALE;
 }
 
-/* Up to 3.9: octets of code, then by how much the line is greater behind them. */
+/* Up to 3.9: bytes of code, then by how much the line is greater behind them. */
 static int line_of_steps(int64_t line, struct byte_reader r, int64_t offset, uint32_t *out)
 {
 	int64_t at = 0;

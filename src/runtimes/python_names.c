@@ -17,7 +17,7 @@
 #define MAX_REFERENCES (1u << 20)
 #define NEVER_FREED 900000000u		/* 3.11: 999999999 at first */
 
-/* Bits of state of a string: kind (octets of a character), compact, ascii. */
+/* Bits of state of a string: kind (bytes of a character), compact, ascii. */
 #define STR_KIND(state) ((state) >> 2 & 7)
 #define STR_COMPACT 0x20
 #define STR_ASCII 0x40

@@ -15,7 +15,7 @@
 #define RUBY_BLOCK_POSITIONS 512
 #define RUBY_BLOCK_BYTES 80
 
-/* How many octets the set takes for code of that many words. */
+/* How many bytes the set takes for code of that many words. */
 size_t ruby_positions_bytes(uint32_t code_words);
 
 /*

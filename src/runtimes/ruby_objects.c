@@ -328,7 +328,7 @@ int ruby_class_prefix(const struct ruby_reading *r, uint64_t class, size_t max, 
 	err = ruby_string(r, path, max - 1, out);
 	if (err)
 		return err;
-	/* There is room for one octet more: text is cut some before max. */
+	/* There is room for one byte more: text is cut some before max. */
 	type = (int)strlen(*out);
 	*out = realloc(*out, (size_t)type + 2);
 	if (!*out)

@@ -90,7 +90,7 @@ static void find_context(struct frame_builder *b, const struct ruby_image *r)
 		return;
 	}
 	if (r->way == RUBY_WAY_MODULE) {
-		/* The thread's vector of modules: 16 octets each, the address comes first. */
+		/* The thread's vector of modules: 16 bytes each, the address comes first. */
 		frame_load(b, TMP, STATE, 0, WORD);
 		frame_shift_left(b, TMP, TMP, 4);
 		frame_load(b, EC, THREAD, 8, WORD);
@@ -121,12 +121,12 @@ static void find_stack(struct frame_builder *b)
 	frame_set(b, CALLER_SP, 0);
 }
 
-/* What an internal object is, is in the upper half of the second octet of its flags. */
+/* What an internal object is, is in the upper half of the second byte of its flags. */
 #define IMEMO_OCTET 1
 #define IMEMO_OCTET_SHIFT 4
 _Static_assert(RUBY_IMEMO_SHIFT == 8 * IMEMO_OCTET + IMEMO_OCTET_SHIFT, "where the kind is");
 
-/* As a frame of compiled code, if it is run by such, and YJIT returns from it. */
+/* Emits a frame: a compiled one if compiled code runs it and YJIT returns from it. */
 static void emit(struct frame_builder *b)
 {
 	const int interpreted = frame_label(b), done = frame_label(b);

@@ -21,7 +21,7 @@ enum {
 	RUBY_CONST_STATE,		/* address of the word that ruby_image.way tells of */
 	RUBY_CONST_OFFSET,		/* ruby_image.offset */
 	RUBY_CONST_VM,			/* address of ruby_current_vm_ptr */
-	/* Of the library's code, if the layout has .frame_jit. */
+	/* Where the library's code is, if the layout has .frame_jit. */
 	RUBY_CONST_TEXT = 4,
 	RUBY_CONST_TEXT_END,
 };

@@ -75,7 +75,7 @@ struct runtime_image {
 		struct {
 			struct php_layout layout;
 			uint32_t has_threads;	/* ZTS */
-			/* Of the loop's frame, and behind its prologue; 0: not known. */
+			/* The loop's frame behind its prologue; 0: not known. */
 			uint32_t frame_bytes;
 			uint64_t body_vaddr;
 			uint64_t text_vaddr, text_bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table of baseline code has one number for its beginning and one for each bytecode: how many
- * octets of code were made. Where bytecodes begin follows from their lengths, which V8 keeps in a
+ * bytes of code were made. Where bytecodes begin follows from their lengths, which V8 keeps in a
  * table of its own (v8_layout.bytecode_sizes): a row for each width of operands, which prefixes
  * choose.
  */
@@ -10,10 +10,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAX_BYTECODES (4u << 20)	/* octets */
+#define MAX_BYTECODES (4u << 20)	/* bytes */
 #define NR_PREFIXES 4			/* wide, extra wide, and the same for debuggers */
 
-/* The octets of the bytecode at v, with its prefix; 0: it does not end there. */
+/* The bytes of the bytecode at v, with its prefix; 0: it does not end there. */
 static uint32_t length_of(const struct v8_layout *l, const uint8_t *v, size_t left)
 {
 	const uint32_t nr = l->nr_bytecodes;
@@ -52,7 +52,7 @@ static int place(const struct v8_layout *l, const uint8_t *bytecodes, size_t byt
 int v8_baseline_place(const struct target_memory *m, const struct v8_layout *l, uint64_t bytecodes,
 		      const struct v8_code *code, struct v8_position *v, size_t nr)
 {
-	uint8_t *octets = NULL, *table = NULL;
+	uint8_t *code_bytes = NULL, *table = NULL;
 	uint64_t bytes;
 	int err = target_read_u64(m, bytecodes - V8_TAG + V8_ARRAY_LENGTH, &bytes), table_bytes;
 
@@ -61,17 +61,18 @@ int v8_baseline_place(const struct target_memory *m, const struct v8_layout *l, 
 		err = -ENOTSUP;
 	if (err)
 		return err;
-	table_bytes = v8_octets_read(m, code->positions, &table);
-	octets = table_bytes < 0 ? NULL : malloc(bytes + 1);
-	if (table_bytes < 0 || !octets)
+	table_bytes = v8_bytes_read(m, code->positions, &table);
+	code_bytes = table_bytes < 0 ? NULL : malloc(bytes + 1);
+	if (table_bytes < 0 || !code_bytes)
 		err = table_bytes < 0 ? table_bytes : -ENOMEM;
 	for (uint64_t done = 0; !err && done < bytes; done += TARGET_READ_BYTES)
-		err = target_read(m, bytecodes - V8_TAG + l->bytecode_data + done, octets + done,
+		err = target_read(m, bytecodes - V8_TAG + l->bytecode_data + done,
+				  code_bytes + done,
 				  bytes - done < TARGET_READ_BYTES ? bytes - done
 								   : TARGET_READ_BYTES);
 	if (!err)
-		err = place(l, octets, bytes, table, (size_t)table_bytes, v, nr);
-	free(octets);
+		err = place(l, code_bytes, bytes, table, (size_t)table_bytes, v, nr);
+	free(code_bytes);
 	free(table);
 	return err;
 }

@@ -35,7 +35,7 @@ int v8_bytecodes_positions(const struct target_memory *m, const struct v8_layout
 	int nr = target_read_u64(m, bytecodes - V8_TAG + l->bytecode_positions, &array);
 
 	if (!nr)
-		nr = v8_octets_read(m, array, &table);
+		nr = v8_bytes_read(m, array, &table);
 	if (nr >= 0)
 		nr = v8_positions_decode(table, (size_t)nr, out);
 	free(table);

@@ -38,7 +38,7 @@ int v8_code_read_object(const struct target_memory *m, const struct v8_layout *l
 	return 0;
 }
 
-/* Whether the octets before start are the header of code that pc is in. */
+/* Whether the bytes before start are the header of code that pc is in. */
 static int is_header(const struct target_memory *m, const struct v8_layout *l, uint64_t start,
 		     uint64_t pc, struct v8_code *out)
 {

@@ -14,7 +14,7 @@
 struct v8_code {
 	uint64_t code;			/* address of the object */
 	uint64_t start;
-	uint32_t size, kind;		/* octets of instructions; as in v8_layout.kind_baseline */
+	uint32_t size, kind;		/* bytes of instructions; as in v8_layout.kind_baseline */
 	uint64_t data, positions;	/* objects: code_data, code_positions of struct v8_layout */
 };
 

@@ -31,7 +31,7 @@ static int read_inlinings(struct reading *r)
 
 	if (err)
 		return err;
-	bytes = v8_octets_read(r->d.m, array, &r->inlinings);
+	bytes = v8_bytes_read(r->d.m, array, &r->inlinings);
 	if (bytes < 0)
 		return bytes;
 	r->nr_inlinings = (size_t)bytes / INLINING_BYTES;
@@ -138,7 +138,7 @@ static int at_positions(struct reading *r, const struct v8_code *c, uint64_t pc,
 {
 	struct v8_position *v = NULL;
 	uint8_t *table = NULL;
-	int nr = v8_octets_read(r->d.m, c->positions, &table);
+	int nr = v8_bytes_read(r->d.m, c->positions, &table);
 
 	if (nr >= 0)
 		nr = v8_positions_decode(table, (size_t)nr, &v);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where V8's objects have what a sampler needs, by version: rows of offsets from the start of an
- * object (not from its tagged address), in octets. The numbers of types and what else a build may
+ * object (not from its tagged address), in bytes. The numbers of types and what else a build may
  * choose come from the constants that V8 exports for debuggers (v8_find.c).
  *
  * Limits: 64-bit builds without compressed pointers (node; not Chromium and Electron).
@@ -62,7 +62,7 @@ struct v8_layout {
 	uint32_t type_shared, type_script, type_scope, type_function;
 	uint32_t type_bytecode, type_code, type_stream;
 	uint32_t type_interpreter;	/* 0: not known */
-	/* Octets of bytecodes, for operands of three widths, one after the other; 0: unknown. */
+	/* Bytes of bytecodes, for operands of three widths, one after the other; 0: unknown. */
 	uint32_t nr_bytecodes;
 	uint8_t bytecode_sizes[V8_MAX_BYTECODES * 3];
 };

@@ -10,7 +10,7 @@
 #include "src/runtimes/v8_layout.h"
 #include "src/runtimes/v8_strings.h"
 
-#define PIECE 32768			/* octets of text that are read at once */
+#define PIECE 32768			/* bytes of text that are read at once */
 
 /*
  * A script is known again by its process, its number, and where its text is. Numbers are those of

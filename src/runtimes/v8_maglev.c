@@ -20,11 +20,11 @@
 #include "src/runtimes/v8_positions.h"
 #include "src/runtimes/v8_translation.h"
 
-#define MAX_CODE (4u << 20)		/* octets */
+#define MAX_CODE (4u << 20)		/* bytes */
 #define MAX_TABLE (1u << 20)
 #define MAX_ENTRIES (1u << 16)
 #define MAX_WORDS (MAX_ENTRIES * 3)
-#define TABLE_HEADER 16			/* octets, of the table of safepoints */
+#define TABLE_HEADER 16			/* bytes, of the table of safepoints */
 #define SMALL_INTEGER_SHIFT 32
 #define NO_PLACE UINT32_MAX
 /* Jumps of x86-64 to a distance of 32 bits: always, and on a condition. */
@@ -111,7 +111,7 @@ static int read_translations(struct maglev *g)
 
 	if (err)
 		return err;
-	bytes = v8_octets_read(g->d.m, array, &g->translations);
+	bytes = v8_bytes_read(g->d.m, array, &g->translations);
 	if (bytes < 0)
 		return bytes;
 	g->translation_bytes = (size_t)bytes;
@@ -134,7 +134,7 @@ struct safepoints {
 	uint32_t nr, has_entry, pc_bytes, entry_bytes, bytes;
 };
 
-static uint32_t octets(const uint8_t *v, uint32_t n)
+static uint32_t little_endian(const uint8_t *v, uint32_t n)
 {
 	uint32_t out = 0;
 
@@ -152,8 +152,8 @@ static int read_header(const struct maglev *g, struct safepoints *s)
 
 	if (err)
 		return err;
-	s->nr = octets(length, 4);
-	sizes = octets(length + 4, 4);
+	s->nr = little_endian(length, 4);
+	sizes = little_endian(length + 4, 4);
 	s->has_entry = sizes & 1;
 	register_bytes = sizes >> 1 & 7;
 	s->pc_bytes = sizes >> 4 & 7;
@@ -186,9 +186,9 @@ static int add_calls(struct maglev *g, uint32_t address, uint32_t *at)
 			     (size_t)s.nr * s.bytes);
 	for (uint32_t i = 0; !err && i < s.nr; i++) {
 		const uint8_t *p = v + (size_t)i * s.bytes;
-		const uint32_t offset = octets(p, s.pc_bytes);
-		const uint32_t e = octets(p + s.pc_bytes, s.entry_bytes) - 1;
-		const uint32_t exit = octets(p + s.pc_bytes + s.entry_bytes, s.pc_bytes) - 1;
+		const uint32_t offset = little_endian(p, s.pc_bytes);
+		const uint32_t e = little_endian(p + s.pc_bytes, s.entry_bytes) - 1;
+		const uint32_t exit = little_endian(p + s.pc_bytes + s.entry_bytes, s.pc_bytes) - 1;
 
 		if (e >= g->nr_entries)
 			continue;
@@ -235,7 +235,7 @@ static int add_checks(struct maglev *g)
 			next = i + 6;
 		else if (v[i] != JUMP)
 			continue;
-		e = check_of(g, (uint32_t)next + octets(v + next - 4, 4));
+		e = check_of(g, (uint32_t)next + little_endian(v + next - 4, 4));
 		if (e != NO_PLACE)
 			err = add_place(g, (uint32_t)next, e);
 	}
@@ -293,7 +293,7 @@ static int keep_common(struct frames *f, const struct frames *behind)
 	return 0;
 }
 
-/* Of an address that no table has. Whether it is sure that no more functions were inlined there. */
+/* The frames of an address that no table has. Returns whether no more were inlined there. */
 static int frames_between(const struct maglev *g, uint32_t offset, struct frames *f)
 {
 	const size_t i = place_behind(g, offset);

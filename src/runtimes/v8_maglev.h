@@ -9,9 +9,9 @@
 #include "src/runtimes/v8_inlining.h"
 
 /*
- * As v8_inlined_at(), of code of this kind. The frames of a call are exact. Of an interrupted
- * instruction those are told that the places before and behind it agree in, and the bytecode of the
- * one before.
+ * Does for code of this kind what v8_inlined_at() does. The frames of a call are exact. An
+ * interrupted instruction gets the frames that the places before and behind it have in common, and
+ * the bytecode of the one before.
  */
 int v8_maglev_at(const struct target_memory *m, const struct v8_layout *l, const struct v8_code *c,
 		 uint64_t pc, int is_interrupted, struct v8_inlined out[V8_MAX_INLINED]);

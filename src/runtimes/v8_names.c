@@ -244,10 +244,10 @@ static int tell_code(struct naming *n, uint64_t pc, bool is_interrupted, uint32_
 	err = v8_code_find(n->m, n->l, pc, &code);
 	if (err)
 		return err;
-	/* Of this builtin alone there are copies (v8_program.c). */
+	/* This is the only builtin that is copied (v8_program.c). */
 	if (code.kind == V8_KIND_BUILTIN)
 		return tell_kind(n, "InterpreterEntryTrampoline", TIER_BUILTIN, c);
-	/* Of baseline code nothing tells the function. */
+	/* Baseline code does not tell its function. */
 	if (code.kind <= n->l->kind_baseline || code.kind > n->l->kind_baseline + 2)
 		return -ESTALE;
 	nr = v8_inlined_at(n->m, n->l, &code, pc, is_interrupted, in);

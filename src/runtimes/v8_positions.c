@@ -7,7 +7,7 @@
 
 #include "src/runtimes/v8_layout.h"
 
-#define MAX_TABLE (4u << 20)		/* octets */
+#define MAX_TABLE (4u << 20)		/* bytes */
 
 /* Bits of a position. Those of files outside (builtins) have the first one. */
 #define IS_EXTERNAL 1
@@ -34,13 +34,13 @@ static uint64_t next_number(const uint8_t *table, size_t bytes, size_t *at, bool
 	uint64_t v = 0;
 
 	for (unsigned shift = 0; shift < 64; shift += 7) {
-		uint8_t octet;
+		uint8_t byte;
 
 		if (*at >= bytes)
 			break;
-		octet = table[(*at)++];
-		v |= (uint64_t)(octet & 127) << shift;
-		if (!(octet & 128))
+		byte = table[(*at)++];
+		v |= (uint64_t)(byte & 127) << shift;
+		if (!(byte & 128))
 			return v;
 	}
 	*bad = true;
@@ -78,7 +78,7 @@ int v8_positions_decode(const uint8_t *table, size_t bytes, struct v8_position *
 		int64_t step = next_signed(table, bytes, &at, &bad);
 
 		raw += (uint64_t)next_signed(table, bytes, &at, &bad);
-		/* Of an expression it is negative, less 1. */
+		/* An expression has it negative, less 1. */
 		offset += (uint64_t)(step < 0 ? -(step + 1) : step);
 		if (bad || offset > INT32_MAX)
 			break;
@@ -123,7 +123,7 @@ int v8_memory_read(const struct target_memory *m, uint64_t addr, uint8_t *to, si
 	return err;
 }
 
-int v8_octets_read(const struct target_memory *m, uint64_t array, uint8_t **out)
+int v8_bytes_read(const struct target_memory *m, uint64_t array, uint8_t **out)
 {
 	uint64_t length;
 	int err = (array & 3) == V8_TAG

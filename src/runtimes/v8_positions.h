@@ -30,11 +30,11 @@ int v8_positions_decode(const uint8_t *table, size_t bytes, struct v8_position *
 /* The last one at or before offset, or NULL. */
 const struct v8_position *v8_position_at(const struct v8_position *v, size_t nr, uint32_t offset);
 
-/* The next unsigned number, of 7 bits an octet. bad: there is none. */
+/* The next unsigned number, of 7 bits a byte. bad: there is none. */
 uint32_t v8_table_number(const uint8_t *table, size_t bytes, size_t *at, int *bad);
 
-/* Reads any number of octets. 0 or an -errno of reading. */
+/* Reads any number of bytes. 0 or an -errno of reading. */
 int v8_memory_read(const struct target_memory *m, uint64_t addr, uint8_t *to, size_t bytes);
 
 /* The elements of a ByteArray: *out is the caller's; their number or -errno (-ESTALE: too many). */
-int v8_octets_read(const struct target_memory *m, uint64_t array, uint8_t **out);
+int v8_bytes_read(const struct target_memory *m, uint64_t array, uint8_t **out);

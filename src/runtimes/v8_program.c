@@ -157,7 +157,7 @@ static void emit_baseline(struct program *p, int optimized)
 	frame_jump_if_zero(b, TMP, optimized);
 	frame_move(b, TMP2, DATA);
 	is_in_code(p, optimized);
-	/* A return address may be the first octet behind what it belongs to. */
+	/* A return address may be the first byte behind what it belongs to. */
 	frame_jump_if_not_zero(b, STATE, emit);
 	frame_add(b, TMP, TMP, -1);
 	frame_place(b, emit);
@@ -171,7 +171,7 @@ static void emit_baseline(struct program *p, int optimized)
 	frame_jump(b, p->done);
 }
 
-/* Of interrupted code: jumps to other if it is not that of FUNCTION. */
+/* Jumps to other if the interrupted code is not that of FUNCTION. */
 static void is_own_code(struct program *p)
 {
 	struct frame_builder *b = &p->b;
@@ -312,7 +312,7 @@ static void emit_interpreted(struct program *p)
 	frame_jump(b, p->take);
 }
 
-/* Of a function that has no frame yet: the return address is on top of the stack. */
+/* The function has no frame yet: the return address is on top of the stack. */
 static void step_from_beginning(struct program *p)
 {
 	struct frame_builder *b = &p->b;

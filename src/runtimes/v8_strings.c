@@ -19,7 +19,7 @@ enum {
 	UNCACHED = 16,			/* external: where the characters are is not told */
 };
 
-/* Of words behind the length: those of cons, sliced and thin strings, and of external ones. */
+/* Offsets behind the length, in cons, sliced, thin and external strings. */
 enum { FIRST = 16, SECOND = 24, SLICED_OFFSET = 24, EXTERNAL_DATA = 24 };
 
 struct header {
@@ -122,7 +122,7 @@ static int put_piece(const struct target_memory *m, const struct v8_text *t, uin
 	return err;
 }
 
-/* As much of the text from character first on as there is room for. */
+/* Appends as much of the text from character first on as fits. */
 static int put_text(const struct target_memory *m, const struct v8_text *t, uint32_t first,
 		    uint32_t n, size_t max, struct byte_buf *b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Strings of V8 in the memory of a process: of one or two octets a character, in one piece or put
+ * Strings of V8 in the memory of a process: of one or two bytes a character, in one piece or put
  * together of others (cons, sliced, thin), inside of the heap or outside (external).
  */
 #pragma once
@@ -14,7 +14,7 @@
 int v8_type_of(const struct target_memory *m, uint64_t object, uint32_t *type);
 
 /*
- * *out is the caller's: UTF-8 of at most max octets with its NUL, cut where it is longer. 0;
+ * *out is the caller's: UTF-8 of at most max bytes with its NUL, cut where it is longer. 0;
  * -ESTALE: it is no string; -ENOMEM; or an -errno of reading.
  */
 int v8_string_read(const struct target_memory *m, uint64_t string, size_t max, char **out);
@@ -23,7 +23,7 @@ int v8_string_read(const struct target_memory *m, uint64_t string, size_t max, c
 struct v8_text {
 	uint64_t addr;
 	uint32_t length;		/* characters */
-	uint32_t width;			/* octets of each: 1 or 2 */
+	uint32_t width;			/* bytes of each: 1 or 2 */
 };
 
 /* 0; -ENOTSUP: it is in several pieces; or as above. */

@@ -14,7 +14,7 @@ enum { INTERPRETED, INTERPRETED_TOO, CONTINUATION, CONTINUATION_TOO, NR_JS_FRAME
 
 /*
  * What differs between versions: how many operands each operation has, and which numbers the others
- * have that matter. Octets from nr on say that operations are those of an earlier translation, and
+ * have that matter. Bytes from nr on say that operations are those of an earlier translation, and
  * how many: as the last operation does, with an operand.
  */
 struct grammar {

@@ -16,7 +16,7 @@ struct v8_frame_state {
 };
 
 /*
- * The frames of JavaScript functions, outermost first, of the translation that begins at octet at.
+ * The frames of JavaScript functions, outermost first, of the translation that begins at byte at.
  * version: v8_layout.translations. Their number, at least 1; or -ESTALE: it is no translation, or
  * has more than max of them.
  */

@@ -24,7 +24,7 @@ int access_make_token(struct access *a)
 
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
 		return fail(-EIO, "make a token");
-	/* 6 of the 8 random bits of each octet choose a character: 192 bits in all. */
+	/* 6 of the 8 random bits of each byte choose a character: 192 bits in all. */
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		a->token[i] = alphabet[bytes[i] & 63];
 	a->token[sizeof(bytes)] = 0;

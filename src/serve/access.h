@@ -47,7 +47,7 @@ enum access_verdict {
 	ACCESS_VERDICTS
 };
 
-/* 24 random octets as 32 characters that need no quoting in an address. 0 or -errno, reported. */
+/* 24 random bytes as 32 characters that need no quoting in an address. 0 or -errno, reported. */
 int access_make_token(struct access *a);
 /*
  * The only line of a file that only its owner can read: TOKEN_MIN to TOKEN_MAX letters,

@@ -7,7 +7,7 @@
  *	download_open(&request)		starts a child, suspends the connection
  *	downloads_fds(s, fds)		what to poll for
  *	downloads_wake(s)		resumes connections whose child has written, or has ended
- *	download_answer(&request, d)	the connection is asked again: the first octets are there
+ *	download_answer(&request, d)	the connection is asked again: the first bytes are there
  *	download_completed(s, state)	the request is over
  *
  * Until the child has written something, nothing is sent. So a report that cannot be made is

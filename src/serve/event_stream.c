@@ -25,7 +25,7 @@ struct event_stream {
 	enum stream_kind kind;
 	struct served_at at;		/* where the client is when it has read all */
 	struct shared_text *text;	/* that is being sent; NULL: nothing is */
-	size_t sent;			/* octets of it */
+	size_t sent;			/* bytes of it */
 	uint64_t wrote_ns;
 	bool is_suspended;
 	bool knows_end;			/* it was told that nothing will come any more */

@@ -21,7 +21,7 @@ static void put_head(FILE *out, const char *name, const char *type, const char *
 	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* The value of a label: backslashes, quotes and ends of lines are escaped, and no other octets. */
+/* The value of a label: backslashes, quotes and ends of lines are escaped, and no other bytes. */
 static void put_label(FILE *out, const char *key, const char *text)
 {
 	fprintf(out, "%s=\"", key);

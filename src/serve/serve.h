@@ -8,7 +8,7 @@
  *	serve_run(s)				until a stop signal comes
  *	serve_close(s)
  *
- * It reads records only, so it needs no rights; .shut_in is called before the first octet of a
+ * It reads records only, so it needs no rights; .shut_in is called before the first byte of a
  * trace or of a client is read. All runs in one thread. What takes long, a report, runs in a child.
  *
  * Below /TOKEN/ (access.h), and below /TOKEN/N/ of the Nth trace where there are several:
@@ -55,7 +55,7 @@ struct serve_source {
 	int fd;				/* of the trace, a regular file: the server closes it */
 	const char *name;		/* for people: "trace.pbz", "this machine" */
 	bool is_live;			/* a recorder writes it now */
-	/* The trace is in memory: so much of it is kept, in octets. 0: it is a file. */
+	/* The trace is in memory: so much of it is kept, in bytes. 0: it is a file. */
 	uint64_t kept_bytes;
 	/* Whether the recorder is gone; NULL: it is not known. */
 	bool (*is_over)(void *ctx);

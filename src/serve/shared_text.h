@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Octets that several clients are sent, counted by references.
+ * Bytes that several clients are sent, counted by references.
  *
  *	t = shared_text_take(&bytes)	one reference; bytes is empty then
  *	shared_text_hold(t)		one more

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where an ELF file has code, and the few octets of it that tell whether an address is behind a
+ * Where an ELF file has code, and the few bytes of it that tell whether an address is behind a
  * call. Nothing is kept in memory. The file is foreign: each read is bounded.
  */
 #pragma once

@@ -14,8 +14,8 @@
 #include "src/symbolize/demangle_bombs.h"
 
 /*
- * libiberty's own limit on recursion refuses every name of more than 1024 octets. Without it, the
- * worst name of DEMANGLE_MAX_IN octets takes 0.7 MB of stack.
+ * libiberty's own limit on recursion refuses every name of more than 1024 bytes. Without it, the
+ * worst name of DEMANGLE_MAX_IN bytes takes 0.7 MB of stack.
  */
 #define BARE_NAME DMGL_NO_RECURSE_LIMIT
 #define WHOLE_NAME (DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT)

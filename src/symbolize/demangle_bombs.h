@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names that would keep libiberty busy for years without a byte of output. The caller can stop a
- * demangler that writes too much, but not one that only searches. So names that would have it
- * search for long are told before it sees them. None of the 150,000 names of LLVM, Clang, Node and
- * libstdc++ is. Found by reading libiberty's cp-demangle.c and d-demangle.c of 2023:
+ * Some names would keep libiberty busy for years without a byte of output. The caller can stop a
+ * demangler that writes too much, but not one that only searches. So this finds such names before
+ * libiberty gets them. None of the 150,000 names of LLVM, Clang, Node and libstdc++ is one. Found
+ * by reading libiberty's cp-demangle.c and d-demangle.c of 2023:
  *
  *  - d_find_pack() walks a type each time that a pack expansion is printed, and a type that is used
  *    twice, it walks twice: a pair of pairs of pairs ... is 2^depth steps. The tree is measured as

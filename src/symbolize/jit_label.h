@@ -18,7 +18,7 @@
  * CodeCache::write_perf_map(); PHP: ext/opcache/jit/zend_jit_perf_dump.c; Erlang/OTP:
  * beam_jit_metadata.cpp; .NET: src/coreclr/vm/perfmap.cpp.) A text of no known form is a name.
  *
- * The text is foreign; nothing is allocated, and each octet is looked at a few times at most.
+ * The text is foreign; nothing is allocated, and each byte is looked at a few times at most.
  */
 #pragma once
 

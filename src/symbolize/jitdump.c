@@ -52,7 +52,7 @@ struct dump {
 	uint64_t debug_at, debug_addr;	/* the last DEBUG_INFO; 0: none */
 	struct load *loads;
 	size_t nr_loads, cap_loads;
-	uint8_t *block;			/* octets from block_at on */
+	uint8_t *block;			/* bytes from block_at on */
 	uint64_t block_at;
 	size_t block_len;
 };
@@ -79,7 +79,7 @@ static size_t read_some(const struct perf_map_source *src, void *buf, size_t len
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* len octets at an offset, in a block that stays until the next call; bad: fewer are there. */
+/* len bytes at an offset, in a block that stays until the next call; bad: fewer are there. */
 static struct byte_reader look(struct dump *d, uint64_t at, size_t len)
 {
 	bool has = at >= d->block_at && at - d->block_at + len <= d->block_len;
@@ -198,7 +198,7 @@ static bool read_head(struct dump *d, uint64_t at, struct record_head *h)
 	h->time_ns = br_u64(&r);
 	if (r.bad || h->len < RECORD_BYTES)
 		return false;
-	/* A large one is not read, but its last octet must be there. */
+	/* A large one is not read, but its last byte must be there. */
 	return at + h->len - 1 < d->block_at + d->block_len ||
 	       read_some(d->src, &last, 1, at + h->len - 1) == 1;
 }
@@ -231,7 +231,7 @@ static uint32_t put_text(struct dump *d, const char *s, size_t len)
 	return at;
 }
 
-/* Letters of file names. Node 20 logs octets of its own memory as the file of some scripts. */
+/* Letters of file names. Node 20 logs bytes of its own memory as the file of some scripts. */
 static bool is_text(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

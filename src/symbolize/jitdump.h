@@ -20,7 +20,7 @@
  * through, and JITDUMP_MAX_STEPS questions are held against records.
  *
  * A runtime may log the address of a line as it will be in the ELF file that perf makes of the
- * code, behind a header of 64 octets: V8 does.
+ * code, behind a header of 64 bytes: V8 does.
  *
  * Limits: a dump of another byte order is not read. What is said of unwinding is not used.
  */
@@ -36,10 +36,10 @@
 #define JITDUMP_MAX_STEPS (64u << 20)
 
 /*
- * As perf_map_find(), for a source whose size need not be known (UINT64_MAX: what is there). Sets
- * at_file, at_line and at_column, too. is_old has no meaning here: if all are old, give a mark, and
- * what is in front of it is not read; else one of zeros. -ENOEXEC: it is no dump that is
- * understood.
+ * Does what perf_map_find() does, for a source whose size need not be known (UINT64_MAX: what is
+ * there). Sets at_file, at_line and at_column, too. is_old has no meaning here: if all are old,
+ * give a mark, and what is in front of it is not read; else one of zeros. -ENOEXEC: it is no dump
+ * that is understood.
  */
 int jitdump_find(const struct perf_map_source *src, struct perf_map_query *v, size_t nr,
 		 struct perf_map_mark *mark, struct byte_buf *names);

@@ -12,7 +12,7 @@
 
 #define BLOCK (64u << 10)
 #define MARK_BYTES 256u
-#define LABEL_EXTRA 64			/* octets that are not in the line */
+#define LABEL_EXTRA 64			/* bytes that are not in the line */
 
 struct search {
 	struct perf_map_query *v;	/* by addr */
@@ -245,7 +245,7 @@ static int search(const struct perf_map_source *src, struct search *s, uint64_t 
 	return err ? err : s->left && stop ? -E2BIG : 0;
 }
 
-/* The hash of the last octets of the first end ones; 0: they cannot be read. */
+/* The hash of the last bytes of the first end ones; 0: they cannot be read. */
 static uint64_t hash_before(const struct perf_map_source *src, uint64_t end, char *block)
 {
 	size_t len = end < MARK_BYTES ? (size_t)end : MARK_BYTES;

@@ -13,7 +13,7 @@
  *
  * The file of a program that runs is read again and again as it grows. A mark says how far it was
  * read the last time: what had no answer then (is_old) is only looked for behind the mark. A file
- * that was written anew since, as Java does each time that it is asked, no longer has the octets
+ * that was written anew since, as Java does each time that it is asked, no longer has the bytes
  * of the mark, and is read as a whole.
  */
 #pragma once
@@ -55,7 +55,7 @@ struct perf_map_source {
 	bool is_growing;		/* a line without an end is left for the next time */
 };
 
-/* How far a file was read, and a hash of the last octets of that. All 0: not yet. */
+/* How far a file was read, and a hash of the last bytes of that. All 0: not yet. */
 struct perf_map_mark {
 	uint64_t bytes, hash;
 };

@@ -31,7 +31,7 @@ struct symbol_answer {
 	uint32_t name, sysname;		/* offsets in text, or SYMBOL_NO_NAME */
 	uint8_t status, lang, func_flags;	/* as in struct symbol */
 	uint8_t has_func_addr;		/* 0 or 1 */
-	uint8_t is_return;		/* 1: addr is the octet before a return address */
+	uint8_t is_return;		/* 1: addr is the byte before a return address */
 	/* 1: there was no time for its lines, so that it is worth asking again. */
 	uint8_t is_late;
 	uint8_t is_variable;		/* 1: addr is that of a variable, not of code */

@@ -47,7 +47,7 @@ struct symbol_file {
 	struct symbol_inode inode;
 	const char *path;
 	uint32_t owner;			/* as in struct symbol_source */
-	/* Of its debug file, where that is known already; borrowed. */
+	/* Descriptors of the debug file, where it is known already; borrowed. */
 	const int *debug_fds;
 	size_t nr_debug_fds;
 	/*
@@ -94,7 +94,7 @@ struct symbol_source {
 	enum symbol_source_kind kind;
 	/* Taken; -1: cannot be opened. SOURCE_KERNEL: has debug information; -1: none is known. */
 	int fd;
-	/* As the process sees it, for its debug file; copied. */
+	/* The path that the process sees, for its debug file; copied. */
 	const char *path;
 	pid_t pid;			/* a process that has mapped it; 0: unknown */
 	struct symbol_inode inode;	/* of the file itself; fd may be a copy in memory */

@@ -185,22 +185,6 @@ void canvas_spark(struct canvas *c, int row, int col, enum style style, unsigned
 		set(c, row, col, eighths ? 0x2580 + eighths : ' ', style);
 }
 
-void canvas_bar(struct canvas *c, int row, int col, int width, enum style style, uint64_t part,
-		uint64_t whole)
-{
-	double share = whole ? (double)part / (double)whole : 0;
-	int eighths = (int)((share > 1 ? 1 : share) * width * 8 + 0.5);
-
-	for (int i = 0; i < width; i++, eighths -= 8) {
-		if (eighths >= 8)
-			set(c, row, col + i, c->ascii ? '#' : 0x2588, style);
-		else if (eighths > 0)
-			set(c, row, col + i,
-			    c->ascii ? (eighths >= 4 ? '#' : ' ') : 0x2590 - (uint32_t)eighths,
-			    style);
-	}
-}
-
 static void print_char(uint32_t ch, FILE *out)
 {
 	if (ch < 0x80) {

@@ -72,8 +72,5 @@ void canvas_fill(struct canvas *c, int row, int col, int width, enum style style
 /* The style of cells that are there already. */
 void canvas_restyle(struct canvas *c, int row, int col, int width, enum style style);
 
-/* part of whole as a bar of at most width columns, drawn to an eighth of a column. */
-void canvas_bar(struct canvas *c, int row, int col, int width, enum style style, uint64_t part,
-		uint64_t whole);
 /* One column of a sparkline: 0 .. 8 eighths. */
 void canvas_spark(struct canvas *c, int row, int col, enum style style, unsigned eighths);

@@ -16,7 +16,7 @@ struct sample_wish {
 	uint32_t tgid, tid;		/* 0: all */
 	uint32_t activities;		/* 1 << enum activity; 0: all */
 	uint64_t from_ns, to_ns;	/* CLOCK_REALTIME; 0: from the beginning, to the end */
-	/* The octets of the file that are a trace; both 0: all of them. */
+	/* The bytes of the file that are a trace; both 0: all of them. */
 	uint64_t begin, end;
 	bool may_grow;			/* a recorder writes it now */
 	char event[64];			/* name; "": all that a report shows without a word */

@@ -27,7 +27,7 @@ struct screen {
 	bool has_utf8;
 	int colours;			/* 0, 8, 256, or more: red, green and blue */
 	unsigned attributes[64];	/* by enum style */
-	/* Of the last click: a second one at this place soon after makes it a double click. */
+	/* The last click: a second one here soon after makes a double click. */
 	int click_row, click_col;
 	uint64_t click_ns;
 };

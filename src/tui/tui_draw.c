@@ -230,7 +230,7 @@ static void draw_tabs(struct tui *t)
 			      tui_percent(t->search.covered, t->profile->nodes[0].total, share));
 }
 
-/* As much of a text of parts with two spaces between them as there is room for. */
+/* Writes as many parts of a text as fit. Two spaces separate its parts. */
 static void put_parts(struct canvas *c, int row, int width, const char *text)
 {
 	size_t len = strlen(text);

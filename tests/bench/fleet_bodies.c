@@ -68,7 +68,7 @@ static int keep(void *ctx, const struct push_body *b)
 	if (b->len > m->largest)
 		m->largest = b->len;
 	if (len >= (int)sizeof(head))
-		return fail_why(-E2BIG, "a path of more than 2,000 octets");
+		return fail_why(-E2BIG, "a path of more than 2,000 bytes");
 	if (write_file(m, "head", head, (size_t)len))
 		return -EIO;
 	return write_file(m, "body", b->bytes, b->len);

@@ -13,7 +13,7 @@
  *	tenant=NAME		X-Scope-OrgID
  *
  * DIR is what fleet_bodies left. The label fleet_host of a body gets the number of the host, which
- * has as many octets, so all is as long as it was before compression. An agent whose answer comes
+ * has as many bytes, so all is as long as it was before compression. An agent whose answer comes
  * later than its next window is due sends that at once, and is counted as late. There is no second
  * attempt.
  *
@@ -143,7 +143,7 @@ static int read_bodies(struct load *l, const char *dir)
 	return err || l->nr_bodies ? err : fail_why(-ENOENT, "no body in %s", dir);
 }
 
-/* Gives the octets the name of a host; how often it stands there. */
+/* Gives the bytes the name of a host; how often it stands there. */
 static size_t name_host(uint8_t *v, size_t nr, uint64_t host)
 {
 	uint8_t *end = v + nr, *at = v;

@@ -17,7 +17,7 @@ bomb() {
 		{
 			s = $1 + $2; mib = $3 / 1024
 			over = killed || s > 2 + size / 2e7 || mib > 256 + 2 * size / 1048576
-			printf "%-6s %-14s %8d octets  %-12s %s %5.0f MiB%s\n", tool, name, size, format,
+			printf "%-6s %-14s %8d bytes  %-12s %s %5.0f MiB%s\n", tool, name, size, format,
 				killed ? "   > 30 s" : sprintf("%7.2f s", s), mib, over ? "  over" : ""
 		}' bomb.time
 }

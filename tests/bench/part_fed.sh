@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# The page that a server feeds (src/live/live_page.h): octets of base64 a second for two busy CPUs at 99 Hz and 300 threads that
+# The page that a server feeds (src/live/live_page.h): bytes of base64 a second for two busy CPUs at 99 Hz and 300 threads that
 # sleep, scanned once a second; and in Chromium, with a call tree of 50,000 nodes, the time from a message to after the next
 # frame, and the CPU time of the thread that draws. Aims: 50 kB a second, 100 ms.
 

@@ -3,8 +3,8 @@
 # What a fleet sends, and what that costs a receiver (docs/FLEET.md). FLEET="sizes batches bursts receivers outage" and
 # FLEET_HOSTS="idle ordinary busy" and FLEET_LOADS="steady wide scans mix" (of batches) choose.
 #
-#	sizes		octets of a host and day: idle, ordinary and busy, by protocol and by how long a request waits
-#	batches		octets of a host and day by batch and by what tells threads apart: the made recordings of part_push.sh, one with
+#	sizes		bytes of a host and day: idle, ordinary and busy, by protocol and by how long a request waits
+#	batches		bytes of a host and day by batch and by what tells threads apart: the made recordings of part_push.sh, one with
 #			snapshots, and FLEET_MIX (300) seconds of part_push.sh's six programs
 #	bursts		1,000 connections, jittered or all at once, kept or new for each request
 #	receivers	CPU time, memory and disk for 1,000 windows, and what was not taken; "pyroscope" is that part of it
@@ -290,7 +290,7 @@ with_collector() {
 	say "the collector's file has $(messages "$TMP/otlp.bin") requests"
 }
 
-# Each request is a message behind its length, 4 octets.
+# Each request is a message behind its length, 4 bytes.
 messages() {
 	python3 -S - "$1" <<-'END'
 		import os, sys

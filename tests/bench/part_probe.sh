@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# What a uprobe on a hot function and --off-cpu cost, and how many events a second one thread can have. A program calls a function as often as it can, 15 calls deep, or passes an octet
+# What a uprobe on a hot function and --off-cpu cost, and how many events a second one thread can have. A program calls a function as often as it can, 15 calls deep, or passes a byte
 # to and fro between two threads of one CPU; "added" is what a call or a switch takes longer than without any tool. bpftrace keeps
 # ustack (frame pointers: one or two frames here), and for switches kstack, too; probee whole stacks. "lost" is a share of all calls.
 

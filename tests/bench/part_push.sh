@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Octets that are sent to receivers of profiles for one host and day at 97 Hz on eight busy CPUs, and the CPU time of encoding
+# Bytes that are sent to receivers of profiles for one host and day at 97 Hz on eight busy CPUs, and the CPU time of encoding
 # them. Three hosts:
 #
 #	mix		six programs that are busy here (mix.sh), recorded for PUSH_MIX (240) seconds at a rate by which the CPUs of

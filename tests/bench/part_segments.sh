@@ -31,7 +31,7 @@ grows() {
 	launched life "$2" record -a -v -F "$HZ" -d "$SEGMENTS_S" -o segments.pbz
 	python3 -S "$here/growth.py" "$TOOL_PID" "$SEGMENTS_S" 5 >growth
 	wait "$LAUNCH"
-	say "$1: $(grep -c 'recording begins' launched.err) times another segment, $(stat -c %s segments.pbz) octets;" \
+	say "$1: $(grep -c 'recording begins' launched.err) times another segment, $(stat -c %s segments.pbz) bytes;" \
 		"MiB every 20 s: $(awk '$1 == "at" && n++ % 4 == 0 { printf "%s ", $6 }' growth)"
 	record "MiB at most, all processes" "$1" "$(of growth most)"
 	record "% of growth in the second half" "$1" "$(of growth second_half)"

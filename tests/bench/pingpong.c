@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pingpong SECONDS: two threads on one CPU pass an octet to and fro through pipes, below 20 calls without frame pointers. Prints
+ * pingpong SECONDS: two threads on one CPU pass a byte to and fro through pipes, below 20 calls without frame pointers. Prints
  * "switch_ns N": the time of a context switch, of which there are two for each round.
  * pingpong SECONDS call: calls hot() as often as it can instead, and prints "call_ns N" and "calls N".
  * pingpong SECONDS sys: the same with a system call.

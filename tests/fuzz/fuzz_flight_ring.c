@@ -38,7 +38,7 @@ static void try_texts(const uint8_t *data, size_t size)
 	free(text);
 }
 
-/* The first two octets choose what is held and how much may be kept; the file grows in steps. */
+/* The first two bytes choose what is held and how much may be kept; the file grows in steps. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct flight_ring r;

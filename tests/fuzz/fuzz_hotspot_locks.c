@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory of a process that says it were a Java virtual machine. 64 octets: where fields are; two octets: the version, and
+ * The memory of a process that says it were a Java virtual machine. 64 bytes: where fields are; two bytes: the version, and
  * which reads fail; the others are the memory, again and again at all addresses, so that every pointer leads somewhere.
  * Looking ends.
  */
@@ -38,7 +38,7 @@ static int read_memory(void *ctx, uint64_t addr, void *buf, size_t len)
 	return 0;
 }
 
-/* All offsets of the layout, one octet each; 255: there is no such field. */
+/* All offsets of the layout, one byte each; 255: there is no such field. */
 static void fill(struct hotspot_layout *l, const uint8_t *fields)
 {
 	uint32_t *first = &l->locks.list_length, *last = &l->locks.klass_super;

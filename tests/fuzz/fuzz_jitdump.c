@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Jitdumps of anybody's making. The first octet sets how many addresses are asked for, then come those, two octets each,
- * and their times, one octet each, then the dump.
+ * Jitdumps of anybody's making. The first byte sets how many addresses are asked for, then come those, two bytes each,
+ * and their times, one byte each, then the dump.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a parser process that was taken over may answer. The first octet says which kind of answer,
+ * What a parser process that was taken over may answer. The first byte says which kind of answer,
  * the next four how the rest is cut into parts. What is taken over must be safe to use.
  */
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Maps of generated code of anybody's making. The first octet sets how many addresses are asked for, then come those, two
- * octets each, then the map. Held against the plain reading: line by line, the latest wins. And read in two steps, as it
+ * Maps of generated code of anybody's making. The first byte sets how many addresses are asked for, then come those, two
+ * bytes each, then the map. Held against the plain reading: line by line, the latest wins. And read in two steps, as it
  * grows: there are as many names as in one.
  */
 #include <stddef.h>

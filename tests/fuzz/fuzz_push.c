@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a sender is told by others: answers of receivers, bodies from a reader that was taken over, addresses, headers of the
- * environment, files of headers. The first octet says which.
+ * environment, files of headers. The first byte says which.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hostile requests: the first octets are lengths of headers, the rest is cut into path and headers. Without the token nothing but
+ * Hostile requests: the first bytes are lengths of headers, the rest is cut into path and headers. Without the token nothing but
  * ACCESS_OK's opposite may come out, and what is left of the path is a part of it. Ids of events and addresses are tried, too.
  */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hostile traces. The first octet chooses the way in:
+ * Hostile traces. The first byte chooses the way in:
  *
  *	even	the rest is a whole file: frames, checksums, searching for the next good one
  *	odd	the rest is records of chunks as they come out of zstd, each behind a u16 length;
@@ -181,7 +181,7 @@ typedef int (*emit_fn)(record_fn fn, void *ctx);
 static void write_file_seed(const char *dir, const char *name, emit_fn emit)
 {
 	struct byte_buf seed = { 0 };
-	char path[512], octets[4096];
+	char path[512], bytes[4096];
 	struct trace_writer *w;
 	FILE *f;
 
@@ -192,7 +192,7 @@ static void write_file_seed(const char *dir, const char *name, emit_fn emit)
 	trace_writer_close(w);
 	f = fopen(path, "r");
 	if (f) {
-		bb_bytes(&seed, octets, fread(octets, 1, sizeof(octets), f));
+		bb_bytes(&seed, bytes, fread(bytes, 1, sizeof(bytes), f));
 		fclose(f);
 	}
 	remove(path);

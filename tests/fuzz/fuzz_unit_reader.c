@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Debug information of anybody's making: for each section two octets that say its length, then its octets, and the same again for
+ * Debug information of anybody's making: for each section two bytes that say its length, then its bytes, and the same again for
  * the alternate file. Checks what tests/fuzz/unit_table_check.h says of the tables of the first units. Seeds: the units of
  * tests/unit/dwarf_fixture.h in tests/fuzz/corpus/unit_reader.
  */

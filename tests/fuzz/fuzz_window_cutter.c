@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Streams of anybody's making, in portions: what comes out is the beginning of what went in, in pieces that begin as they must, and
- * does not depend on the portions. The first octet is the length of a portion.
+ * does not depend on the portions. The first byte is the length of a portion.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -40,7 +40,7 @@ static int piece(void *ctx, const uint8_t *bytes, size_t len, const struct signp
 	return 0;
 }
 
-/* The octets that came out, whatever was said in the end. */
+/* The bytes that came out, whatever was said in the end. */
 static uint64_t cut(const uint8_t *data, size_t size, size_t portion)
 {
 	struct seen s = { .data = data };

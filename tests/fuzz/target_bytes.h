@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory of a process of anybody's making, for fuzzers of its readers: some octets, again and again at all addresses, so that
+ * The memory of a process of anybody's making, for fuzzers of its readers: some bytes, again and again at all addresses, so that
  * every pointer leads somewhere. Some reads fail; a reader that reads without end aborts.
  */
 #pragma once

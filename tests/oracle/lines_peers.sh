@@ -4,7 +4,7 @@
 # timeout: 300
 # Inlined functions and source lines against addr2line and llvm-symbolizer: C++ of both compilers in DWARF 2 to 5, compressed, of
 # link-time optimisation, with functions that the linker has thrown away; Rust; Go, and Go without its debug information; the C library's
-# debug file. For each of them also: the tables that the reader of bytes makes are those that libdw makes, octet for octet.
+# debug file. For each of them also: the tables that the reader of bytes makes are those that libdw makes, byte for byte.
 # NR=N (3000): random addresses of each file; with addr2line, which is slow, a thirtieth of them but 3000 at least.
 # SOURCE=FILE: another C++ program to build. FILES="FILE...": these as well, with both peers. EXPLAIN=1: differences are shown, too.
 set -u

@@ -37,7 +37,7 @@ make_case() {
 	done
 	if [ $rc = 0 ]; then
 		mv "$work/case" "$here/cases/$name.case"
-		echo "$name: $(grep -c ^frame "$here/cases/$name.case") frames, $(stat -c %s "$here/cases/$name.case") octets"
+		echo "$name: $(grep -c ^frame "$here/cases/$name.case") frames, $(stat -c %s "$here/cases/$name.case") bytes"
 	else
 		echo "$name: not made: $(tail -1 "$work/err")"
 	fi

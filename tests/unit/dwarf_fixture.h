@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sections of debug information written octet by octet, for tests of their reading. dw_program() is one unit:
+ * Sections of debug information written byte by byte, for tests of their reading. dw_program() is one unit:
  *
  *	outer(), 0x1000 to 0x1040		/d/a.c:10
  *	  inner(), linkage name _Z5innerv,	0x1010 to 0x1018 and 0x1020 to 0x1024, called at a.c:12:3
@@ -20,10 +20,10 @@
 
 struct dwarf_parts {
 	struct byte_buf part[NR_DEBUG_PARTS];
-	struct debug_sections s;		/* copies of exactly these octets */
+	struct debug_sections s;		/* copies of exactly these bytes */
 	size_t len_at;				/* of the length that was begun last */
 	uint32_t inner;				/* offset of the entry of inner() */
-	size_t size_at;				/* in .debug_info: the unit's octets of code */
+	size_t size_at;				/* in .debug_info: the unit's bytes of code */
 };
 
 enum { DW_LO = 0x1000, DW_HI = 0x1050, DW_NOT_READ = 0xee };
@@ -64,7 +64,7 @@ static inline void dw_drop_sections(struct dwarf_parts *d)
 	memset(&d->s, 0, sizeof(d->s));
 }
 
-/* Sections of the octets so far, of which one is cut; part NR_DEBUG_PARTS: none. */
+/* Sections of the bytes so far, of which one is cut; part NR_DEBUG_PARTS: none. */
 static inline void dw_sections(struct dwarf_parts *d, enum debug_part part, size_t len)
 {
 	dw_drop_sections(d);
@@ -270,27 +270,27 @@ static inline void dw_set_address(struct byte_buf *b, uint64_t addr)
 	bb_u64(b, addr);
 }
 
-static inline void dw_end_sequence(struct byte_buf *b, uint64_t octets)
+static inline void dw_end_sequence(struct byte_buf *b, uint64_t bytes)
 {
 	bb_u8(b, DW_LNS_advance_pc);
-	bb_uv(b, octets);
+	bb_uv(b, bytes);
 	bb_bytes(b, "\0\x01\x01", 3);
 }
 
-static inline void dw_special(struct byte_buf *b, unsigned octets, int lines)
+static inline void dw_special(struct byte_buf *b, unsigned bytes, int lines)
 {
-	bb_u8(b, (uint8_t)(DW_OPCODE_BASE + octets * DW_LINE_RANGE + (unsigned)(lines - DW_LINE_BASE)));
+	bb_u8(b, (uint8_t)(DW_OPCODE_BASE + bytes * DW_LINE_RANGE + (unsigned)(lines - DW_LINE_BASE)));
 }
 
-/* From file and line to another file and line; numbers up to 63 are one octet. */
-static inline void dw_go_to(struct byte_buf *b, uint8_t file, int lines, uint8_t octets)
+/* From file and line to another file and line; numbers up to 63 are one byte. */
+static inline void dw_go_to(struct byte_buf *b, uint8_t file, int lines, uint8_t bytes)
 {
 	bb_u8(b, DW_LNS_set_file);
 	bb_u8(b, file);
 	bb_u8(b, DW_LNS_advance_line);
 	bb_u8(b, (uint8_t)(lines & 0x7f));
 	bb_u8(b, DW_LNS_fixed_advance_pc);
-	bb_u16(b, octets);
+	bb_u16(b, bytes);
 	bb_u8(b, DW_LNS_copy);
 }
 
@@ -315,7 +315,7 @@ static inline void dw_lines(struct dwarf_parts *d, unsigned version)
 	dw_go_to(b, 1, 8, 8);
 	dw_go_to(b, 2, -7, 8);
 	dw_go_to(b, 1, 8, 4);
-	bb_u8(b, DW_LNS_const_add_pc);		/* 20 octets */
+	bb_u8(b, DW_LNS_const_add_pc);		/* 20 bytes */
 	dw_end_sequence(b, 8);
 	dw_end(d, DEBUG_LINE);
 }

@@ -3,12 +3,12 @@
  * A Go program in memory that is nothing but the runtime's tables, for tests of the reading of its lines; include behind
  * cmocka.h. It has two functions:
  *
- *	main.outer, 64 octets	+0	a.go:10
+ *	main.outer, 64 bytes	+0	a.go:10
  *				+8	b.go:5 of main.inner, called at a.go:20 of main.mid, called at a.go:10
  *				+16	a.go:20 of main.mid, called at a.go:10
  *				+24	a.go:11
  *				+32	nothing, for alignment
- *	main.last, 16 octets	+0	a.go:30
+ *	main.last, 16 bytes	+0	a.go:30
  */
 #pragma once
 
@@ -45,7 +45,7 @@ static inline uint32_t gl_text(struct byte_buf *b, const char *s)
 	return (uint32_t)at;
 }
 
-/* values: { value, octets } up to octets 0. */
+/* values: { value, bytes } up to bytes 0. */
 static inline uint32_t gl_list(struct byte_buf *b, const int (*values)[2])
 {
 	size_t at = b->nr;

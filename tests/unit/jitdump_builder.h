@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes jitdumps (src/symbolize/jitdump.h) octet by octet. */
+/* Makes jitdumps (src/symbolize/jitdump.h) byte by byte. */
 #pragma once
 
 #include <stdint.h>

@@ -7,7 +7,7 @@
 
 #include "formats/trace/trace_layout.h"
 
-#define MADE_DATA 100			/* octets of a chunk's data */
+#define MADE_DATA 100			/* bytes of a chunk's data */
 #define MADE_CHUNK (SIGNPOST_SIZE + MADE_DATA)
 
 static inline size_t made_ident(uint8_t *out, uint32_t number)

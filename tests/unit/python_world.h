@@ -50,7 +50,7 @@ static inline int world_read(void *ctx, uint64_t addr, void *buf, size_t len)
 	return 0;
 }
 
-/* kind: octets of a character; ascii only with kind 1. As in 3.11. */
+/* kind: bytes of a character; ascii only with kind 1. As in 3.11. */
 static inline void world_string(struct python_world *w, uint64_t at, unsigned kind, int ascii, const void *text, uint64_t nr)
 {
 	world_u64(w, at, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps records as octets, to compare what went into a trace with what came out of it.
+ * Keeps records as bytes, to compare what went into a trace with what came out of it.
  *
  *	struct record_log log = { 0 };
  *	record_log_add(&log, rec) ...		a record_fn
@@ -78,7 +78,7 @@ static inline void record_log_release(struct record_log *log)
 	log->nr = 0;
 }
 
-static inline bool octets_equal(const struct byte_buf *a, const struct byte_buf *b)
+static inline bool bytes_equal(const struct byte_buf *a, const struct byte_buf *b)
 {
 	return a->nr == b->nr && (!a->nr || !memcmp(a->v, b->v, a->nr));
 }
@@ -89,7 +89,7 @@ static inline bool record_log_same(const struct record_log *a, const struct reco
 	bool same = a->nr == b->nr;
 
 	for (size_t i = 0; i < RECORD_TAGS; i++)
-		same &= octets_equal(&a->by_tag[i], &b->by_tag[i]);
+		same &= bytes_equal(&a->by_tag[i], &b->by_tag[i]);
 	return same;
 }
 

@@ -8,7 +8,7 @@
 #define RUBY_DATA (WORLD_BASE + 0x100)		/* initialized data of the library */
 #define RUBY_IDS (WORLD_BASE + 0x400)
 #define RUBY_ID_PAGE (WORLD_BASE + 0x500)
-#define RUBY_ID_WORDS (WORLD_BASE + 0x600)	/* up to 512 * 16 octets */
+#define RUBY_ID_WORDS (WORLD_BASE + 0x600)	/* up to 512 * 16 bytes */
 
 static inline void ruby_world_string(struct python_world *w, uint64_t at, const char *text)
 {
@@ -72,7 +72,7 @@ static inline void ruby_world_class(struct python_world *w, uint64_t at, uint64_
 	world_u64(w, at + 160 + 16, value);
 }
 
-/* The method entry at at, and its definition 64 octets behind it. */
+/* The method entry at at, and its definition 64 bytes behind it. */
 static inline void ruby_world_method(struct python_world *w, uint64_t at, uint64_t class, uint64_t id, uint32_t serial,
 				     uint8_t type, uint64_t iseq)
 {
@@ -85,7 +85,7 @@ static inline void ruby_world_method(struct python_world *w, uint64_t at, uint64
 	world_u64(w, at + 64 + RUBY_DEFINITION_SERIAL, serial);
 }
 
-/* An instruction sequence, and its body 64 octets behind it: some words of code, all of one line. */
+/* An instruction sequence, and its body 64 bytes behind it: some words of code, all of one line. */
 static inline void ruby_world_iseq(struct python_world *w, uint64_t at, uint64_t code, uint32_t words, uint64_t label,
 				   uint64_t path, uint32_t line)
 {

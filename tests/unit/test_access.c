@@ -46,7 +46,7 @@ static void test_token(void **state)
 			 ACCESS_NO_TOKEN);
 	assert_int_equal(ask(&guarded, "/abcdefghijklmnopqrstuvwxyz-_0124/", "127.0.0.1"),
 			 ACCESS_NO_TOKEN);
-	/* Twice the token is not the token, although each of its octets is right. */
+	/* Twice the token is not the token, although each of its bytes is right. */
 	assert_int_equal(ask(&guarded, "/" TOKEN TOKEN "/", "127.0.0.1"), ACCESS_NO_TOKEN);
 	assert_int_equal(ask(&open_to_all, "/json", "127.0.0.1"), ACCESS_OK);
 	assert_int_equal(ask(&open_to_all, "json", "127.0.0.1"), ACCESS_NO_TOKEN);

@@ -111,7 +111,7 @@ static void write_file(const char *path, const void *data, size_t len)
 	close(fd);
 }
 
-/* A copy of this test's executable; more octets at its end make it another file. */
+/* A copy of this test's executable; more bytes at its end make it another file. */
 static const char *copy_own(struct world *w, const char *name, size_t more, char path[96])
 {
 	char command[256];

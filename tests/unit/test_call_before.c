@@ -12,13 +12,13 @@
 
 #define ENDS(machine, ...) ends((machine), (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
-/* Code that ends with these octets, after others that say nothing. */
-static bool ends(uint16_t machine, const uint8_t *octets, size_t nr)
+/* Code that ends with these bytes, after others that say nothing. */
+static bool ends(uint16_t machine, const uint8_t *bytes, size_t nr)
 {
 	uint8_t code[CALL_BYTES_MAX];
 
 	memset(code, 0x90, sizeof(code));
-	memcpy(code + sizeof(code) - nr, octets, nr);
+	memcpy(code + sizeof(code) - nr, bytes, nr);
 	return code_ends_in_call(machine, code);
 }
 

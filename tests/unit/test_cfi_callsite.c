@@ -16,13 +16,13 @@
 
 enum { R11 = 11 };
 
-struct octets {
+struct bytes {
 	uint8_t v[0x200];
 };
 
-static int read_octets(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len)
+static int read_bytes(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len)
 {
-	const struct octets *o = ctx;
+	const struct bytes *o = ctx;
 
 	if (vaddr < LO || vaddr + len > LO + sizeof(o->v))
 		return -1;
@@ -30,10 +30,10 @@ static int read_octets(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len)
 	return 0;
 }
 
-static struct octets program(struct eh_bytes callee)
+static struct bytes program(struct eh_bytes callee)
 {
 	static const uint8_t caller[] = { 0x53, 0x48, 0x89, 0xe3, 0xe8, 0xf7, 0, 0, 0, 0x5b, 0xc3 };
-	struct octets o;
+	struct bytes o;
 
 	memset(o.v, 0x90, sizeof(o.v));
 	memcpy(o.v, caller, sizeof(caller));
@@ -41,14 +41,14 @@ static struct octets program(struct eh_bytes callee)
 	return o;
 }
 
-/* The rule at the last octet of the call, when the caller's CFA counts from reg. */
+/* The rule at the last byte of the call, when the caller's CFA counts from reg. */
 static struct unwind_rule rule_at_call(struct fixture *f, uint8_t reg, struct eh_bytes callee, struct eh_bytes cfi)
 {
-	struct octets code = program(callee);
+	struct bytes code = program(callee);
 	size_t cie;
 
 	f->eh.b.nr = 0;
-	f->in.read_code = read_octets;
+	f->in.read_code = read_bytes;
 	f->in.ctx = &code;
 	cie = eh_cie(&f->eh, "zR", EH_X86_ENTRY);
 	eh_fde(&f->eh, cie, LO, SIZE, EH_BYTES(ADVANCE(4), DEF_CFA, reg, 16));
@@ -90,7 +90,7 @@ static void test_frame_pointer(void **state)
 				 EH_BYTES(ADVANCE(1), DEF_CFA_OFFSET, 16, OFFSET(RBP), 2, ADVANCE(3), DEF_CFA_REGISTER, RBP,
 					  ADVANCE(3), OFFSET(12), 3, OFFSET(RBX), 4, ADVANCE(11), DEF_CFA, RSP, 8)),
 		    KEPT(RBX, -32));
-	/* As GCC says it: only where the register changes. The last octet of it here would be too late. */
+	/* As GCC says it: only where the register changes. The last byte of it here would be too late. */
 	assert_rule(rule_at_call(f, RBX, callee,
 				 EH_BYTES(ADVANCE(1), DEF_CFA_OFFSET, 16, OFFSET(RBP), 2, ADVANCE(3), DEF_CFA_REGISTER, RBP,
 					  ADVANCE(5), OFFSET(12), 3, OFFSET(RBX), 4, ADVANCE(9), DEF_CFA, RSP, 8)),
@@ -145,9 +145,9 @@ static void test_no_code(void **state)
 {
 	struct fixture *f = *state;
 	size_t cie = eh_cie(&f->eh, "zR", EH_X86_ENTRY);
-	struct octets code = program(EH_BYTES(0xc3));
+	struct bytes code = program(EH_BYTES(0xc3));
 
-	f->in.read_code = read_octets;
+	f->in.read_code = read_bytes;
 	f->in.ctx = &code;
 	eh_fde(&f->eh, cie, LO - 0x800, SIZE, EH_BYTES(DEF_CFA, RBX, 16));
 	eh_fde(&f->eh, cie, LO, SIZE, EH_BYTES(ADVANCE(4), DEF_CFA, RBX, 16));

@@ -30,7 +30,7 @@ static const uint8_t raise_code[SIZE] = {
 #define END ADVANCE(0x24), DEF_CFA, 2, 8, RESTORE(RBP), ADVANCE(3), DEF_CFA_REGISTER, RSP, ADVANCE(4), DEF_CFA, RBP, 16, \
 	OFFSET(RBP), 2
 
-static int read_octets(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len)
+static int read_bytes(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len)
 {
 	if (vaddr < LO || vaddr + len > LO + SIZE)
 		return -1;
@@ -41,7 +41,7 @@ static int read_octets(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len)
 static void parse_code(struct fixture *f, uint8_t code[SIZE], struct eh_bytes cfi)
 {
 	f->eh.b.nr = 0;
-	f->in.read_code = read_octets;
+	f->in.read_code = read_bytes;
 	f->in.ctx = code;
 	parse_function(f, cfi);
 }
@@ -81,10 +81,10 @@ static void test_by_another_register(void **state)
 }
 
 struct change {
-	uint8_t at, octet;
+	uint8_t at, byte;
 };
 
-/* One octet makes it something else. */
+/* One byte makes it something else. */
 static void test_what_is_not_so(void **state)
 {
 	static const struct change changes[] = {
@@ -100,7 +100,7 @@ static void test_what_is_not_so(void **state)
 
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		memcpy(code, raise_code, SIZE);
-		code[changes[i].at] = changes[i].octet;
+		code[changes[i].at] = changes[i].byte;
 		parse_code(f, code, EH_BYTES(FRAME, SAVES, END));
 		assert_rule(at(f, LO + 0x0c), own);
 		assert_rule(at(f, LO + SECOND_CALL), own);

@@ -20,7 +20,7 @@
 enum { TABLES_RECORDS = 7 };
 
 /*
- * Reads all records of a chunk; the decoder's last answer. The octets are copied, so that ASan
+ * Reads all records of a chunk; the decoder's last answer. The bytes are copied, so that ASan
  * guards them.
  */
 static int read_chunk(struct chunk_decoder *d, const uint8_t *records, size_t len, size_t *nr)
@@ -50,7 +50,7 @@ static const struct {
 	{ BYTES(TABLES, 5, 4, 0, 1, 1, 'c'), TABLES_RECORDS, 1 },		/* id 0 */
 	{ BYTES(TABLES, 5, 6, 0x80, 0x80, 0x41, 1, 1, 'c'), TABLES_RECORDS, 1 },	/* hole of more than 2^20 */
 	{ BYTES(TABLES, 5, 6, 0x80, 0x80, 0x40, 1, 1, 'c'), TABLES_RECORDS + 1, 0 },
-	{ BYTES(TABLES, 5, 4, 3, 5, 1, 'c'), TABLES_RECORDS, 1 },		/* more items than octets */
+	{ BYTES(TABLES, 5, 4, 3, 5, 1, 'c'), TABLES_RECORDS, 1 },		/* more items than bytes */
 	{ BYTES(TABLES, 5, 13, 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 1, 'c'), TABLES_RECORDS, 1 },
 	{ BYTES(TABLES, 5, 9, 3, 1, 1, 'c'), TABLES_RECORDS, 1 },		/* longer than the chunk */
 	{ BYTES(TABLES, 17, 4, 2, 1, 2, 1), TABLES_RECORDS, 1 },		/* its own parent's parent */
@@ -108,7 +108,7 @@ static const struct {
 	{ BYTES(SAMPLES(12, 2, 2, 1, 4, 2, 1, 2, 15, 1, 2, 0x80, 2)), 0, 1 },	/* state of nine bits */
 	{ BYTES(SAMPLES(15, 2, 3, 1, 4, 2, 1, 2, 5, 1, 1, 1, 5, 1, 1, 1)), 0, 1 },	/* column twice */
 	{ BYTES(SAMPLES(16, 2, 1, 1, 4, 11, 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1)), 0, 1 },
-	{ BYTES(SAMPLES(7, 0x90, 0x91, 0x92, 0x13, 1, 1, 4)), 0, 1 },		/* rows without octets */
+	{ BYTES(SAMPLES(7, 0x90, 0x91, 0x92, 0x13, 1, 1, 4)), 0, 1 },		/* rows without bytes */
 };
 
 static void test_columns(void **state)

@@ -339,7 +339,7 @@ static void test_frame_behind_call(void **state)
 	struct fixture *f = *state;
 
 	/*
-	 * A function of 16 octets whose last instruction calls one that nobody knows not to come back; then, without padding,
+	 * A function of 16 bytes whose last instruction calls one that nobody knows not to come back; then, without padding,
 	 * push %rbp; mov %rsp,%rbp; push %rbx; pop; pop; ret.
 	 */
 	BUILD(f, PUSH_RBP, MOV_RSP_RBP, SUB_RSP(16), NOP, NOP, CALL_RAX, CALL_RAX, CALL_RAX, PUSH_RBP, MOV_RSP_RBP, PUSH_RBX, POP_RBX,

@@ -22,7 +22,7 @@ static const uint8_t code[128] = {
 	[96] = 0x53, 0xff, 0xd0, 0x5b, 0xc3, [101 ... 127] = 0xcc,
 };
 
-/* The rule behind the push of function number i; tried: from which octet to which. */
+/* The rule behind the push of function number i; tried: from which byte to which. */
 static struct unwind_rule rule_of(unsigned i, uint64_t from, uint64_t to)
 {
 	static const uint64_t start = BASE;

@@ -305,7 +305,7 @@ static void test_return_address(void **state)
 {
 	struct fixture *f = *state;
 
-	/* Read from the start, the first octet would swallow the call. */
+	/* Read from the start, the first byte would swallow the call. */
 	PIECE(f, BASE, 0xb8, CALL, ADD_RSP(8), RET);
 	seed(f, BASE + 6);
 	find(f);

@@ -62,8 +62,8 @@ static void add_row(struct world *w, uint64_t vaddr, struct unwind_rule rule)
 }
 
 /*
- * Of the mapped file, from its first octet on: 0x100 a function of 16 octets of stack, 0x200 one of
- * 32 pages, 0x300 the outermost, 0x500 Go's mcall, 0x600 an interpreter's loop of 16 octets of stack.
+ * Of the mapped file, from its first byte on: 0x100 a function of 16 bytes of stack, 0x200 one of
+ * 32 pages, 0x300 the outermost, 0x500 Go's mcall, 0x600 an interpreter's loop of 16 bytes of stack.
  */
 static void make_table(struct world *w, const struct mapping *m)
 {
@@ -145,7 +145,7 @@ static struct wire_dump *make_dump(uint32_t tgid, uint64_t time_ns, uint64_t pc,
 	d->regs[ARCH_REG_SP] = STACK + 0x100;
 	d->start = STACK;
 	d->bytes = CW_PAGE;
-	/* The function of 16 octets was called by the outermost one. */
+	/* The function of 16 bytes was called by the outermost one. */
 	((uint64_t *)(d + 1))[(0x100 + 8) / 8] = TEXT + 0x310;
 	return d;
 }

@@ -262,7 +262,7 @@ static void impossible_ids_are_refused(void **state)
 	assert_true(definition_store_refused(t) >= 66);
 }
 
-static void strings_are_octets(void **state)
+static void strings_are_bytes(void **state)
 {
 	char huge[200000];
 	size_t len;
@@ -412,7 +412,7 @@ int main(void)
 		TEST(frames_without_a_name_say_where_they_are), TEST(functions_without_a_name_are_one),
 		TEST(what_is_not_there_is_missing),
 		TEST(symbols_of_missing_things), TEST(the_first_definition_counts),
-		TEST(lines_in_other_files), TEST(impossible_ids_are_refused), TEST(strings_are_octets),
+		TEST(lines_in_other_files), TEST(impossible_ids_are_refused), TEST(strings_are_bytes),
 		TEST(loops_are_left_out), TEST(loops_stay_if_nothing_is_said),
 		TEST(trampolines_are_left_out),
 		TEST(frames_of_runtimes_tell_their_kind),

@@ -316,7 +316,7 @@ static void test_long_input(void **state)
 	strcat(name, "Ev");
 	assert_int_equal(demangle(name, &out), 0);
 	assert_int_equal(demangle_lang(name), LANG_UNKNOWN);
-	strcpy(name + 3 + 2 * 900, "Ev");	/* 900 nested names are fine: libiberty alone stops at 1024 octets */
+	strcpy(name + 3 + 2 * 900, "Ev");	/* 900 nested names are fine: libiberty alone stops at 1024 bytes */
 	assert_int_equal(demangle(name, &out), 1);
 	/* Depth: thousands of pointers, within the input cap. */
 	memset(name, 'P', 4000);

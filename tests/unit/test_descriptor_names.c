@@ -154,7 +154,7 @@ static void test_socket(void **state)
 	assert_string_equal(name_of(w, SYS_accept, 3, OBJECT_LISTENER), "unix [9] LISTEN");
 }
 
-/* Any octet may be in a path, and it may be longer than what /proc can say. */
+/* Any byte may be in a path, and it may be longer than what /proc can say. */
 static void test_paths(void **state)
 {
 	struct world *w = *state;

@@ -75,7 +75,7 @@ static void test_too_many(void **state)
 
 struct value_case {
 	int form;
-	const char *octets;
+	const char *bytes;
 	size_t len;
 	uint64_t v;
 };
@@ -116,7 +116,7 @@ static void test_sizes(void **state)
 	assert_int_equal(form_kind(0x7777, &(struct die_sizes){ 5, 8, 4 }, &size), FORM_UNKNOWN);
 }
 
-/* Each value, and each with an octet less. */
+/* Each value, and each with a byte less. */
 static void test_values(void **state)
 {
 	static const struct die_sizes sizes = { 5, 8, 4 };
@@ -129,7 +129,7 @@ static void test_values(void **state)
 			struct byte_reader r = br_make(copy, len);
 			struct die_value v;
 
-			memcpy(copy, values[i].octets, len);
+			memcpy(copy, values[i].bytes, len);
 			assert_int_equal(die_read_value(&r, &sizes, (unsigned)values[i].form, copy, &v), !cut);
 			if (!cut) {
 				assert_int_equal(br_left(&r), 0);

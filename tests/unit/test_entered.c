@@ -22,11 +22,11 @@
 static const struct unwind_rule none = { .cfa = CFA_NONE }, plain = { .cfa = CFA_SP, .cfa_off = 8 },
 	deep = { .cfa = CFA_SP, .cfa_off = 16 }, root = { .cfa = CFA_ROOT }, sig = { .cfa = CFA_SIGNAL };
 
-/* ---- rules of the octet before ---- */
+/* ---- rules of the byte before ---- */
 
 static uint8_t code_before[8];		/* of 0x2000 */
 
-static int read_octets(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len)
+static int read_bytes(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len)
 {
 	(void)ctx;
 	if (vaddr != 0x2000 - sizeof(code_before) || len != sizeof(code_before))
@@ -38,11 +38,11 @@ static int read_octets(void *ctx, uint64_t vaddr, uint8_t *buf, size_t len)
 #define BEHIND(before, rule, ...) behind(CFI_X86_64, (before), (rule), (const uint8_t[]){ __VA_ARGS__ }, \
 					 sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
-/* The rule that 0x1fff gets where one changes at 0x2000 behind these octets. 0x1ffe must keep its own. */
+/* The rule that 0x1fff gets where one changes at 0x2000 behind these bytes. 0x1ffe must keep its own. */
 static struct unwind_rule behind(enum cfi_machine machine, struct unwind_rule before, struct unwind_rule rule,
-				 const uint8_t *octets, size_t nr)
+				 const uint8_t *bytes, size_t nr)
 {
-	struct cfi_input in = { .machine = machine, .read_code = read_octets };
+	struct cfi_input in = { .machine = machine, .read_code = read_bytes };
 	struct cfi_rows rows = { .v = calloc(2, sizeof(*rows.v)), .nr = 2, .cap = 2 };
 	struct unwind_rule got, kept;
 
@@ -50,7 +50,7 @@ static struct unwind_rule behind(enum cfi_machine machine, struct unwind_rule be
 	rows.v[0] = (struct cfi_row){ 0x1f00, before };
 	rows.v[1] = (struct cfi_row){ 0x2000, rule };
 	memset(code_before, NOP, sizeof(code_before));
-	memcpy(code_before + sizeof(code_before) - nr, octets, nr);
+	memcpy(code_before + sizeof(code_before) - nr, bytes, nr);
 	assert_int_equal(entered_rows_add(&in, &rows), 0);
 	got = cfi_rows_find(&rows, 0x1fff);
 	kept = cfi_rows_find(&rows, 0x1ffe);
@@ -111,11 +111,11 @@ static void test_other_functions(void **state)
 	assert_same(BEHIND(plain, deep, RET), plain);
 }
 
-/* The octet before is never the first one of an instruction there. */
-/* The row before is one octet long, and goes. */
+/* The byte before is never the first one of an instruction there. */
+/* The row before is one byte long, and goes. */
 static void test_short_row_before(void **state)
 {
-	struct cfi_input in = { .machine = CFI_X86_64, .read_code = read_octets };
+	struct cfi_input in = { .machine = CFI_X86_64, .read_code = read_bytes };
 	struct cfi_rows rows = { .v = calloc(3, sizeof(*rows.v)), .nr = 3, .cap = 3 };
 
 	(void)state;
@@ -142,7 +142,7 @@ static void test_arm64(void **state)
 
 static void test_unreadable_code(void **state)
 {
-	struct cfi_input in = { .machine = CFI_X86_64, .read_code = read_octets };
+	struct cfi_input in = { .machine = CFI_X86_64, .read_code = read_bytes };
 	struct cfi_row v[] = { { 2, none }, { 4, sig }, { 0x3000, none }, { 0x4000, root } };
 	struct cfi_rows rows = { .v = v, .nr = 4, .cap = 4 };
 
@@ -175,11 +175,11 @@ static void test_unwinding(void **state)
 
 #define FIND(rows, ...) find(rows, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
-static void find(struct cfi_rows *rows, const uint8_t *octets, size_t nr)
+static void find(struct cfi_rows *rows, const uint8_t *bytes, size_t nr)
 {
 	struct code_range gap = { 0x1000, 0x1000 + nr };
 	uint64_t first = 0x1000;
-	struct code_input in = { .code = octets, .len = nr, .vaddr = 0x1000, .gaps = &gap, .nr_gaps = 1,
+	struct code_input in = { .code = bytes, .len = nr, .vaddr = 0x1000, .gaps = &gap, .nr_gaps = 1,
 				 .starts = &first, .nr_starts = 1 };
 	struct code_stats stats = { 0 };
 

@@ -58,7 +58,7 @@ static uint64_t code_at(uint32_t i)
 	return w.out.words[2 * i] & UNWIND_ADDRESS_MASK;
 }
 
-/* A record: code, instruction, previous, entry. Field entry at 24 is one octet. */
+/* A record: code, instruction, previous, entry. Field entry at 24 is one byte. */
 static void record_at(uint64_t addr, uint64_t code, uint64_t instruction, uint64_t previous,
 		      uint8_t entry)
 {
@@ -276,7 +276,7 @@ static void unknown_operations_fail(void **state)
 	assert_int_equal(w.out.failure, RUNTIME_FAILED_PROGRAM);
 }
 
-/* Code in words of memory: a cookie is the word 32 octets behind it. */
+/* Code in words of memory: a cookie is the word 32 bytes behind it. */
 #define OBJECT(i) (BASE + 0x2000 + 0x40 * (i))
 
 static const struct frame_list plain = {

@@ -463,7 +463,7 @@ static NOINLINE int work(struct capture *c)
 	for (int i = 0; i < 64; i++)
 		v[i] = (i * 37) % 64;
 	qsort(v, 64, sizeof(v[0]), by_value);
-	snprintf(text, sizeof(text), "%d %s %f", v[3], "octets", 1.5);
+	snprintf(text, sizeof(text), "%d %s %f", v[3], "bytes", 1.5);
 	memcpy(copy, text, sizeof(text));
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	for (int i = 0; i < 20; i++)

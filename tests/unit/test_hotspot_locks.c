@@ -94,7 +94,7 @@ static void put_world(struct python_world *w)
 	put_text(w, SYMBOL(2) + 6, "java/lang/Thread");
 }
 
-/* Thread i is parked for a lock that thread owner holds; pointers have so many octets. */
+/* Thread i is parked for a lock that thread owner holds; pointers have so many bytes. */
 static void put_park(struct python_world *w, unsigned i, unsigned owner, unsigned bytes)
 {
 	uint64_t base = bytes == 4 ? WORLD_BASE : 0;
@@ -191,7 +191,7 @@ static void parked(void **state)
 	}
 }
 
-/* The class is in the highest bits of an object's first word, or a pointer of 8 octets. */
+/* The class is in the highest bits of an object's first word, or a pointer of 8 bytes. */
 static void other_headers(void **state)
 {
 	struct python_world *w = *state;

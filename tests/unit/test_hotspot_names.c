@@ -50,7 +50,7 @@ static void put_method(struct python_world *w, uint64_t at, const char *class, c
 	world_u64(w, at + 8, cm);
 	world_u64(w, cm + 8, pool);
 	put_u16(w, cm + 28, nr ? 1 : 0);
-	put_u16(w, cm + 32, 40);		/* octets of bytecodes */
+	put_u16(w, cm + 32, 40);		/* bytes of bytecodes */
 	put_u16(w, cm + 34, 1);
 	world_put(w, cm + CONST_BYTES + 40, lines, nr);
 	world_u64(w, pool + 24, klass);
@@ -158,7 +158,7 @@ static void a_method_has_its_names_and_lines(void **state)
 	assert_int_equal(line_at(f, (uint32_t)-CONST_BYTES), 0);
 }
 
-/* Since 19 no octet of a number is 0. */
+/* Since 19 no byte of a number is 0. */
 static void numbers_of_19_are_others(void **state)
 {
 	static const uint8_t lines[] = { 255, 1, 21, 5 << 3 | 1, 0 };

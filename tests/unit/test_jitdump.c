@@ -183,7 +183,7 @@ static void test_lines(void **state)
 	assert_string_equal(text(asked(0)->file), "/src/a.c");
 }
 
-/* V8 counts from the header of the ELF file that perf will make; octets that are no text are no file. */
+/* V8 counts from the header of the ELF file that perf will make; bytes that are no text are no file. */
 static void test_lines_of_v8(void **state)
 {
 	static const struct dump_line lines[] = { { 0x1040, 3, 5, "/a.js" }, { 0x1048, 4, 6, "/a.js" } },

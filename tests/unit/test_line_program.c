@@ -80,7 +80,7 @@ static void check_rows(const struct world *w, const uint64_t (*rows)[2], size_t 
 		check_rows(w, rows, sizeof(rows) / sizeof(rows[0]));                                \
 	} while (0)
 
-/* A sequence at addr: rows of lines from line on, 4 octets apart. */
+/* A sequence at addr: rows of lines from line on, 4 bytes apart. */
 static void sequence(struct byte_buf *b, uint64_t addr, int line, unsigned nr)
 {
 	dw_set_address(b, addr);

@@ -138,7 +138,7 @@ static void hostile_names_stay_strings(void **state)
 	got = fixture_render(&renderer_ndjson, &opts, hostile_names);
 	check_is_harmless(got);
 	assert_non_null(strstr(got, "\\u003c/script\\u003e\\u001b[31m\\u0000\\u000a"));
-	assert_non_null(strstr(got, "\xef\xbf\xbd"));	/* octets that are no UTF-8 */
+	assert_non_null(strstr(got, "\xef\xbf\xbd"));	/* bytes that are no UTF-8 */
 	assert_null(strchr(got, '<'));
 	assert_true(is_liked_by("python3", "python3 -c '\n"
 				"import json, sys\n"

@@ -362,7 +362,7 @@ static void test_help_of_several_lists(void **state)
 
 static void test_sizes(void **state)
 {
-	static const struct { const char *text; uint64_t octets; } good[] = {
+	static const struct { const char *text; uint64_t bytes; } good[] = {
 		{ "1", 1 }, { "500K", 500000 }, { "1.5M", 1500000 }, { "2G", 2000000000 },
 	};
 	static const char *const bad[] = { "", "0", "M", "1k", "-1", "1MB", "1e3", "9999999G" };
@@ -372,7 +372,7 @@ static void test_sizes(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		assert_int_equal(opt_size(&o, good[i].text, &v), 0);
-		assert_int_equal(v, good[i].octets);
+		assert_int_equal(v, good[i].bytes);
 	}
 	stderr_begin();
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -186,7 +186,7 @@ static void the_walker_tells_files_from_generated_code(void **state)
 	expect(o.w, UNWIND_ROOT, RUNTIME | 0x7000, 0, RUNTIME | 0x7000, 1, at(VADDR + 0x1010) | GUESS);
 }
 
-/* A block of 600 segments of 128 octets, the first of which is segment 2. */
+/* A block of 600 segments of 128 bytes, the first of which is segment 2. */
 static void segments_lead_to_their_block(void **state)
 {
 	struct own o;
@@ -207,7 +207,7 @@ static void segments_lead_to_their_block(void **state)
 	frame_segmap(&o.b, 10, 2, 0);
 	frame_emit(&o.b, 8, 9, 10, 0, RUNTIME_FRAME_COMPILED);
 	frame_end(&o.b);
-	o.w->consts[0] = 0x900000 + 601 * 128 + 5;	/* the last octets of the block */
+	o.w->consts[0] = 0x900000 + 601 * 128 + 5;	/* the last bytes of the block */
 	o.w->consts[1] = 0x900000 + 602 * 128;	/* free */
 	o.w->consts[2] = 0x5;			/* of no heap */
 	finish(&o);

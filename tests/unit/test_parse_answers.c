@@ -161,7 +161,7 @@ static void test_flags(void **state)
 	assert_int_equal(take_spoilt(&a, NULL), -EPROTO);
 }
 
-/* Else a text of 64 MiB would be as many names as it has octets, each up to 64 KiB long. */
+/* Else a text of 64 MiB would be as many names as it has bytes, each up to 64 KiB long. */
 static void test_names_that_overlap(void **state)
 {
 	struct symbol_answer a = answers[0], b = answers[1];
@@ -183,7 +183,7 @@ static void test_names_that_overlap(void **state)
 	assert_int_equal(take_spoilt(NULL, &b), -EPROTO);
 }
 
-/* One answer; its names have so many octets. sysname 0: both are one. */
+/* One answer; its names have so many bytes. sysname 0: both are one. */
 static int take_lengths(size_t sysname, size_t name)
 {
 	size_t len = sysname + 1 + name + 1;
@@ -324,9 +324,9 @@ static int take_link(const char *link, size_t len, uint32_t build_id_len)
 static int take_code(const struct code_answer *a, const struct unwind_page *page,
 		     const struct unwind_row *row, const struct unwind_rule *rule)
 {
-	static const uint8_t octets[64];
+	static const uint8_t bytes[64];
 	const struct unwind_rule rules[] = { { .cfa = CFA_NONE }, *rule };
-	const struct code_piece piece = { octets, sizeof(octets), WINDOW + 0x1000 };
+	const struct code_piece piece = { bytes, sizeof(bytes), WINDOW + 0x1000 };
 	const struct code_window in = { .pieces = &piece, .nr_pieces = 1 };
 	struct helper_message m = { .part = { part(a, sizeof(*a)), part(page, sizeof(*page)),
 					      part(row, sizeof(*row)), part(rules, sizeof(rules)) } };

@@ -20,7 +20,7 @@ static void is(uint32_t minor, const char *table, size_t len, int64_t offset, in
 		assert_int_equal(line, want);
 }
 
-/* The example of lnotab_notes.txt: 0 1, 6 1, 44 5, 300 300 beyond what an octet holds, and a step back. */
+/* The example of lnotab_notes.txt: 0 1, 6 1, 44 5, 300 300 beyond what a byte holds, and a step back. */
 static void up_to_3_9(void **state)
 {
 	static const char table[] = "\0\1\6\1\54\5\xff\0\1\x7f\0\x7f\0\x2e\x32\xfe";

@@ -153,7 +153,7 @@ static void another_object_is_stale(void **state)
 		{ CODE + 128, 0 },				/* no name */
 		{ CODE + 16, 1ull << 40 },			/* too much code */
 		{ QUALNAME_AT + 32, 1 << 2 },			/* not compact */
-		{ QUALNAME_AT + 32, 3 << 2 | 0x20 },		/* characters of 3 octets */
+		{ QUALNAME_AT + 32, 3 << 2 | 0x20 },		/* characters of 3 bytes */
 		{ LINES_AT + 16, 1ull << 33 },
 	};
 	struct fixture *f = *state;

@@ -22,7 +22,7 @@
 #define STATE(i) (WORLD_BASE + 0x1000 + (i) * 0x200)
 #define FRAME(i) (WORLD_BASE + 0x4000 + (i) * 0x80)
 #define CODE(i) (WORLD_BASE + 0xa000 + (i) * 0x100)
-/* The C stack: loop 0 is the innermost; its frame has 256 octets, with an object of its own in the middle. */
+/* The C stack: loop 0 is the innermost; its frame has 256 bytes, with an object of its own in the middle. */
 #define LOOP_LOW(i) (WORLD_BASE + 0xc000 + (i) * 0x100)
 #define OBJECT(i) (LOOP_LOW(i) + 0x80)
 

@@ -177,7 +177,7 @@ static void test_short_payloads_are_refused(void **state)
 		record_encode(&codec, &b, &edges[i]);
 		for (size_t cut = 0; cut < b.nr; cut++) {
 			uint8_t *exact =
-				malloc(cut ? cut : 1); /* so that ASan sees each octet too many */
+				malloc(cut ? cut : 1); /* so that ASan sees each byte too many */
 
 			memcpy(exact, b.v, cut);
 			/* A walk of version 1.1 ended earlier. */
@@ -190,7 +190,7 @@ static void test_short_payloads_are_refused(void **state)
 	record_codec_release(&codec);
 }
 
-/* A field that is missing in put or get shows up here: the values of all types are in the octets.
+/* A field that is missing in put or get shows up here: the values of all types are in the bytes.
  */
 static void test_every_type_has_a_codec(void **state)
 {
@@ -331,20 +331,20 @@ static void test_bad_values_are_refused(void **state)
 		{ &str, BYTES(5, 'a') },				/* longer than the payload */
 		{ &str, BYTES(0x81, 0x80, 0x04, 'a') },			/* longer than any text */
 		{ &str, BYTES(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02) },	/* 65 bits */
-		{ &str, BYTES(0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00) },	/* 11 octets */
+		{ &str, BYTES(0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00) },	/* 11 bytes */
 		{ &thread, BYTES(0x80, 0x80, 0x80, 0x80, 0x10, 0, 0, 0, 0, 0) },	/* id of 33 bits */
 		{ &node, BYTES(5, 1) },					/* parent 0 by distance */
 		{ &node, BYTES(6, 1) },					/* parent before the first */
-		{ &sym, BYTES(1, 0, 0, 2, 1, 1, 1) },			/* more lines than octets */
+		{ &sym, BYTES(1, 0, 0, 2, 1, 1, 1) },			/* more lines than bytes */
 		{ &sym, BYTES(1, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01) },
 		{ &repeat, BYTES(0, 1, 1, 0, 0) },			/* empty run */
-		{ &repeat, BYTES(0, 1, 2, 0, 1, 0) },			/* more runs than octets */
+		{ &repeat, BYTES(0, 1, 2, 0, 1, 0) },			/* more runs than bytes */
 		{ &repeat, BYTES(0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0, 1) },
 		{ &repeat, BYTES(0, 1, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 1) },	/* thread 2^32 */
 		{ &repeat, BYTES(0, 1, 1, 1, 0xff, 0xff, 0xff, 0xff, 0x0f) },	/* up to there */
 		{ &repeat, BYTES(0, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x10, 1) },	/* gap of 33 bits */
 		{ &bin, BYTES(1, 0, 0, 65, 0) },			/* build id too long */
-		{ &bin, BYTES(1, 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0, 0, 0) },	/* more segments than octets */
+		{ &bin, BYTES(1, 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0, 0, 0) },	/* more segments than bytes */
 	};
 	struct record_codec codec = { 0 };
 	struct record out;
@@ -356,8 +356,8 @@ static void test_bad_values_are_refused(void **state)
 	record_codec_release(&codec);
 }
 
-/* The layout itself: these octets must never change. */
-static void test_golden_octets(void **state)
+/* The layout itself: these bytes must never change. */
+static void test_golden_bytes(void **state)
 {
 	static const struct record taskev = {.tag = REC_TASKEV,
 					     .taskev = {BASE - 1, TASK_FORK, 300, 2}};
@@ -368,7 +368,7 @@ static void test_golden_octets(void **state)
 	static const struct record repeat = {.tag = REC_REPEAT, .repeat = {BASE + 1, 5, some, 2}};
 	static const struct {
 		const struct record *rec;
-		const char *octets;
+		const char *bytes;
 		size_t len;
 	} golden[] = {
 		{ &taskev, "\x01\x00\xac\x02\x02", 5 },
@@ -384,7 +384,7 @@ static void test_golden_octets(void **state)
 
 		assert_int_equal(record_encode(&codec, &b, golden[i].rec), 0);
 		assert_int_equal(b.nr, golden[i].len);
-		assert_memory_equal(b.v, golden[i].octets, b.nr);
+		assert_memory_equal(b.v, golden[i].bytes, b.nr);
 		bb_release(&b);
 	}
 }
@@ -434,7 +434,7 @@ int main(void)
 		cmocka_unit_test(test_long_lists_are_cut),
 		cmocka_unit_test(test_what_cannot_be_written),
 		cmocka_unit_test(test_bad_values_are_refused),
-		cmocka_unit_test(test_golden_octets),
+		cmocka_unit_test(test_golden_bytes),
 		cmocka_unit_test(test_layout_of_the_outer_frames),
 	};
 

@@ -580,7 +580,7 @@ static int send_quiet_scan(struct trace_writer *w, uint32_t scan)
 	return err | trace_writer_flush(w);
 }
 
-/* What all this is for: a walk over 10,000 threads of which 50 changed costs at most 0.1 octets per thread. */
+/* What all this is for: a walk over 10,000 threads of which 50 changed costs at most 0.1 bytes per thread. */
 static void test_quiet_threads_cost_little(void **state)
 {
 	struct trace_writer_stats first, all;

@@ -345,7 +345,7 @@ static void test_variety(void **state)
 	assert_true(ARCH_NR_REGS != 21 || nr_programs >= MIN_PROGRAMS);
 }
 
-/* A case proves something only if it fails with a rule that is wrong: the CFA 8 octets off, in all rows that add to sp. */
+/* A case proves something only if it fails with a rule that is wrong: the CFA 8 bytes off, in all rows that add to sp. */
 static void test_wrong_rules(void **state)
 {
 	struct dirent **files;

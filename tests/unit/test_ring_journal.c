@@ -80,7 +80,7 @@ static void test_the_last_one_counts(void **s)
 	assert_int_equal(st.st_size, RING_SLOTS * RING_SLOT_BYTES);
 }
 
-/* Each octet of the last slot, changed: then the one before counts. */
+/* Each byte of the last slot, changed: then the one before counts. */
 static void test_a_damaged_slot_does_not_count(void **s)
 {
 	uint64_t number = 10;

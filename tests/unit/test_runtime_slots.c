@@ -35,7 +35,7 @@ static void build_count(struct frame_program *out)
 	assert_int_equal(frame_builder_finish(&b, out), 0);
 }
 
-/* Frames of 16 octets, innermost first; the last one is main's. */
+/* Frames of 16 bytes, innermost first; the last one is main's. */
 static void calls(struct world *w, const uint64_t *vaddrs, size_t nr)
 {
 	const struct unwind_rule loop = { .cfa = CFA_SP, .cfa_off = 16, .ra = RULE_RUNTIME };

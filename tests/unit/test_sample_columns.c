@@ -85,7 +85,7 @@ static void test_far_times(void **state)
 }
 
 /* 1 plus the zig-zag of the difference, by hand. */
-static void test_octets(void **state)
+static void test_bytes(void **state)
 {
 	static const struct rec_sample rows[] = {
 		{ .time_ns = BASE, .ran_ns = BASE - 3, .cpu = UINT32_MAX },
@@ -254,7 +254,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_far_times),
-		cmocka_unit_test(test_octets),
+		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_absent_costs_nothing),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_blocks),

@@ -185,7 +185,7 @@ static void test_what_is_removed(void **state)
 	spool_close(s);
 }
 
-/* An open window, cut at each octet: its whole chunks become a window. */
+/* An open window, cut at each byte: its whole chunks become a window. */
 static void test_what_a_kill_leaves_of_an_open_window(void **state)
 {
 	uint8_t bytes[WINDOW];

@@ -254,7 +254,7 @@ static void test_empty(void **state)
 	assert_int_equal(w->r.nr_all, 0);
 }
 
-/* A call can be the last octet of its mapping: the return address is behind it. */
+/* A call can be the last byte of its mapping: the return address is behind it. */
 static void test_return_address_behind_the_mapping(void **state)
 {
 	struct world *w = *state;

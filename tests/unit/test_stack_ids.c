@@ -19,7 +19,7 @@ static struct stack_ids *new_ids(void)
 	return s;
 }
 
-/* A record of len octets, all with the value of its id. */
+/* A record of len bytes, all with the value of its id. */
 static void put(struct stack_ids *s, uint64_t id, size_t len)
 {
 	uint8_t *record = malloc(len);

@@ -73,7 +73,7 @@ struct thread {
 	uint32_t bytes;
 };
 
-/* The octet of a page of the stack in the mirror: each part has its half. */
+/* The byte of a page of the stack in the mirror: each part has its half. */
 static uint32_t mirror_at(const struct thread *t, uint32_t page, uint32_t part_pages)
 {
 	uint32_t part = page / WIRE_PART_PAGES, in_part = page % WIRE_PART_PAGES;
@@ -82,7 +82,7 @@ static uint32_t mirror_at(const struct thread *t, uint32_t page, uint32_t part_p
 	return (uint32_t)(part * WIRE_PART_PAGES + addr / PAGE % part_pages) * PAGE;
 }
 
-/* Compares the page's blocks from octet sp on, and sends those that differ. */
+/* Compares the page's blocks from byte sp on, and sends those that differ. */
 static uint8_t *make_page(struct cpu *c, struct wire_delta *d, const struct thread *t, uint32_t page,
 			  uint32_t sp, uint8_t *out)
 {
@@ -104,7 +104,7 @@ static uint8_t *make_page(struct cpu *c, struct wire_delta *d, const struct thre
 	return out;
 }
 
-/* Makes the record of a stack; sp: octet of the stack pointer in its first page. */
+/* Makes the record of a stack; sp: byte of the stack pointer in its first page. */
 static void make(struct world *w, uint32_t cpu, const struct thread *t, uint32_t sp)
 {
 	struct cpu *c = &w->cpus[cpu];
@@ -282,14 +282,14 @@ static void test_gap(void **state)
 static void test_room(void **state)
 {
 	struct stack_blocks *p;
-	uint8_t octets[WIRE_BLOCK] = { 1 };
+	uint8_t block[WIRE_BLOCK] = { 1 };
 	uint32_t id, first = 0, nr = 0;
 	size_t bytes;
 
 	(void)state;
 	assert_int_equal(stack_blocks_new(9 << 19, &p), 0);
 	assert_int_equal(stack_blocks_bytes(p), 0);
-	while ((id = stack_blocks_put(p, octets)))
+	while ((id = stack_blocks_put(p, block)))
 		if (!nr++)
 			first = id;
 	bytes = stack_blocks_bytes(p);
@@ -298,10 +298,10 @@ static void test_room(void **state)
 	assert_true(bytes < nr * WIRE_BLOCK * 21 / 20);
 	stack_blocks_share(p, first);
 	stack_blocks_drop(p, first);
-	assert_int_equal(stack_blocks_put(p, octets), 0);
+	assert_int_equal(stack_blocks_put(p, block), 0);
 	stack_blocks_drop(p, first);
-	octets[0] = 2;
-	id = stack_blocks_put(p, octets);
+	block[0] = 2;
+	id = stack_blocks_put(p, block);
 	assert_int_equal(id, first);
 	assert_int_equal(stack_blocks_at(p, id)[0], 2);
 	for (uint32_t i = 0; i < nr; i++)
@@ -311,7 +311,7 @@ static void test_room(void **state)
 	assert_true(stack_blocks_bytes(p) < 9 << 18);	/* two of them are kept */
 	stack_blocks_free(p);
 	assert_int_equal(stack_blocks_new(100, &p), 0);	/* no chunk fits */
-	assert_int_equal(stack_blocks_put(p, octets), 0);
+	assert_int_equal(stack_blocks_put(p, block), 0);
 	stack_blocks_free(p);
 }
 

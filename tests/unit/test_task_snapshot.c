@@ -32,9 +32,9 @@ struct wire {
 /* What one reader delivers in one walk: so many rows in so many pieces, then how it ends. */
 struct script {
 	uint32_t first_tid, nr;
-	size_t piece;			/* octets at a time; 0: all at once */
+	size_t piece;			/* bytes at a time; 0: all at once */
 	long end;			/* 0, or -errno */
-	const char *tail;		/* octets behind the rows */
+	const char *tail;		/* bytes behind the rows */
 	uint8_t unwind_end;		/* of the rows; 0: UNWIND_ROOT */
 	bool is_dead;			/* it died before this walk */
 	uint32_t at;			/* scan_place.tid behind its rows; 0: as it was */
@@ -47,7 +47,7 @@ struct world {
 	struct reader_scope scopes[MAX_WALKS];
 	size_t nr_walks;		/* so many have begun */
 	unsigned nr_readers, nr_closed;
-	uint8_t octets[4096];
+	uint8_t bytes[4096];
 	size_t have, at;
 	uint32_t tids[64];		/* rows handed out */
 	size_t nr;
@@ -94,7 +94,7 @@ static void put_row(struct world *w, uint32_t tid, uint8_t end)
 			  .end = end ? end : UNWIND_ROOT, .cpu = 1 },
 	};
 
-	memcpy(w->octets + w->have, &row, sizeof(row));
+	memcpy(w->bytes + w->have, &row, sizeof(row));
 	w->have += sizeof(row);
 }
 
@@ -111,7 +111,7 @@ int task_reader_begin(struct task_reader *r, const struct reader_scope *scope)
 	for (uint32_t i = 0; i < s->nr; i++)
 		put_row(w, s->first_tid + i, s->unwind_end);
 	if (s->tail) {
-		memcpy(w->octets + w->have, s->tail, strlen(s->tail));
+		memcpy(w->bytes + w->have, s->tail, strlen(s->tail));
 		w->have += strlen(s->tail);
 	}
 	return 0;
@@ -133,7 +133,7 @@ long task_reader_next(struct task_reader *r, void *buf, size_t size)
 	}
 	if (s->piece && n > s->piece)
 		n = s->piece;
-	memcpy(buf, w->octets + w->at, n);
+	memcpy(buf, w->bytes + w->at, n);
 	w->at += n;
 	return (long)n;
 }

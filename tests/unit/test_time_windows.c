@@ -254,7 +254,7 @@ static void a_window_equals_a_filter(void **state)
 	}
 }
 
-/* ---- the octets ---- */
+/* ---- the bytes ---- */
 
 static struct byte_buf load(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A trace that grows, octet by octet, gives the records that it gives when it is whole. */
+/* A trace that grows, byte by byte, gives the records that it gives when it is whole. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static size_t take_whole(const struct bytes *b, uint8_t *out)
 	return nr;
 }
 
-/* Grows the file by step octets between two looks. */
+/* Grows the file by step bytes between two looks. */
 static void grow(const struct bytes *b, size_t step, const uint8_t *want, size_t want_nr)
 {
 	int fd = memfd_create("grow", MFD_CLOEXEC), copy;

@@ -242,7 +242,7 @@ static uint32_t below(uint64_t *seed, size_t limit)
 	return (uint32_t)((*seed >> 33) % limit);
 }
 
-/* Changes an octet, cuts the end off, or takes something out of the middle. */
+/* Changes a byte, cuts the end off, or takes something out of the middle. */
 static size_t damage(uint8_t *v, size_t len, uint64_t *seed)
 {
 	size_t at = below(seed, len), nr = below(seed, 400) + 1;

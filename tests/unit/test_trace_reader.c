@@ -25,11 +25,11 @@ enum { SEGMENT = 0x04030201, MAX_PARTS = 64 };
 static char dir[] = "/tmp/test_trace_reader.XXXXXX";
 static char path[64];
 
-/* The fixture in several chunks, as octets, and where each chunk ends. */
+/* The fixture in several chunks, as bytes, and where each chunk ends. */
 static struct byte_buf trace;
 static struct record_log whole;
 static size_t nr_parts;
-static uint64_t part_end[MAX_PARTS];		/* octets of the file */
+static uint64_t part_end[MAX_PARTS];		/* bytes of the file */
 static size_t part_records[MAX_PARTS];		/* records up to there */
 
 struct parts {
@@ -73,8 +73,8 @@ static void load_file(struct byte_buf *b)
 	free(text);
 }
 
-/* Reads octets; *st (may be NULL) says how it went. -errno of open or of the last record. */
-static int read_octets(const void *data, size_t len, struct record_log *log,
+/* Reads bytes; *st (may be NULL) says how it went. -errno of open or of the last record. */
+static int read_bytes(const void *data, size_t len, struct record_log *log,
 		       struct trace_status *st)
 {
 	struct trace_reader *r;
@@ -99,7 +99,7 @@ static int setup(void **state)
 	if (write_parts() || nr_parts < 5)
 		return -1;
 	load_file(&trace);
-	return read_octets(trace.v, trace.nr, &whole, NULL);
+	return read_bytes(trace.v, trace.nr, &whole, NULL);
 }
 
 static int teardown(void **state)
@@ -118,7 +118,7 @@ static void test_chunks_come_back(void **state)
 
 	(void)state;
 	trace_fixture_emit(record_log_add, &in);
-	assert_int_equal(read_octets(trace.v, trace.nr, &out, &st), 0);
+	assert_int_equal(read_bytes(trace.v, trace.nr, &out, &st), 0);
 	assert_true(record_log_same(&in, &out));
 	assert_int_equal(st.chunks, nr_parts);
 	assert_int_equal(st.file_bytes, trace.nr);
@@ -144,7 +144,7 @@ static void test_every_truncation(void **state)
 			parts++;
 		records = parts ? part_records[parts - 1] : 0;
 		stderr_begin();
-		err = read_octets(exact, cut, &out, &st);
+		err = read_bytes(exact, cut, &out, &st);
 		stderr_end();
 		free(exact);
 		assert_int_equal(err, cut < IDENT_SIZE ? -ENOEXEC : 0);
@@ -162,7 +162,7 @@ static void test_every_truncation(void **state)
 
 /*
  * A flipped bit is noticed or does not matter; what is read is never something else than was
- * written. All bits of the first chunk and one of each octet of the others.
+ * written. All bits of the first chunk and one of each byte of the others.
  */
 static void test_flipped_bits(void **state)
 {
@@ -176,13 +176,13 @@ static void test_flipped_bits(void **state)
 
 		trace.v[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		stderr_begin();
-		err = read_octets(trace.v, trace.nr, &out, &st);
+		err = read_bytes(trace.v, trace.nr, &out, &st);
 		stderr_end();
 		trace.v[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		assert_int_equal(err, 0);
 		if (!(st.bad_chunks || st.skipped_bytes || st.truncated)) {
 			undetected++;
-			assert_true(octets_equal(&out.all, &whole.all));
+			assert_true(bytes_equal(&out.all, &whole.all));
 		}
 		assert_true(out.nr <= whole.nr);
 		record_log_release(&out);
@@ -199,7 +199,7 @@ static void test_concatenation(void **state)
 	(void)state;
 	bb_bytes(&two, trace.v, trace.nr);
 	bb_bytes(&two, trace.v, trace.nr);
-	assert_int_equal(read_octets(two.v, two.nr, &out, &st), 0);
+	assert_int_equal(read_bytes(two.v, two.nr, &out, &st), 0);
 	assert_int_equal(st.nr_segments, 2);
 	assert_int_equal(st.segment, 1);
 	assert_int_equal(out.nr, 2 * whole.nr);
@@ -210,7 +210,7 @@ static void test_concatenation(void **state)
 	/* The first one cut off: the second is whole. */
 	two.nr = part_end[1] + 20;
 	bb_bytes(&two, trace.v, trace.nr);
-	assert_int_equal(read_octets(two.v, two.nr, &out, &st), 0);
+	assert_int_equal(read_bytes(two.v, two.nr, &out, &st), 0);
 	assert_int_equal(out.nr, part_records[1] + whole.nr);
 	assert_int_equal(st.skipped_bytes, 20);
 	assert_int_equal(st.nr_segments, 2);
@@ -231,7 +231,7 @@ static void test_damage_in_the_middle(void **state)
 		uint64_t at = part_end[part] - 10;
 
 		trace.v[at] ^= 0xff;
-		assert_int_equal(read_octets(trace.v, trace.nr, &out, &st), 0);
+		assert_int_equal(read_bytes(trace.v, trace.nr, &out, &st), 0);
 		trace.v[at] ^= 0xff;
 		assert_int_equal(st.bad_chunks, 1);
 		assert_int_equal(st.chunks, nr_parts - 1);
@@ -242,8 +242,8 @@ static void test_damage_in_the_middle(void **state)
 	}
 }
 
-/* Octets that went missing altogether: the next signpost is found, wherever it is now. */
-static void test_missing_octets(void **state)
+/* Bytes that went missing altogether: the next signpost is found, wherever it is now. */
+static void test_missing_bytes(void **state)
 {
 	(void)state;
 	for (size_t cut = IDENT_SIZE; cut + 50 < part_end[nr_parts - 2]; cut += 7) {
@@ -253,7 +253,7 @@ static void test_missing_octets(void **state)
 
 		bb_bytes(&b, trace.v, cut);
 		bb_bytes(&b, trace.v + cut + 50, trace.nr - cut - 50);
-		assert_int_equal(read_octets(b.v, b.nr, &out, &st), 0);
+		assert_int_equal(read_bytes(b.v, b.nr, &out, &st), 0);
 		assert_true(st.bad_chunks >= 1 && st.bad_chunks <= 2);
 		assert_true(st.has_end && st.skipped_bytes > 0);
 		assert_int_equal(st.chunks + st.bad_chunks, nr_parts);
@@ -337,7 +337,7 @@ static void test_newer_formats_are_refused(void **state)
 		put_ident(&b, newer_cases[i].major, newer_cases[i].flags);
 		put_chunk(&b, 0, newer_cases[i].records, newer_cases[i].len);
 		stderr_begin();
-		err = read_octets(b.v, b.nr, &out, NULL);
+		err = read_bytes(b.v, b.nr, &out, NULL);
 		said = stderr_end();
 		assert_int_equal(err, -EPROTONOSUPPORT);
 		assert_non_null(strstr(said, "was written by a newer probee"));
@@ -355,7 +355,7 @@ static void test_ancillary_flags_and_minor_are_ignored(void **state)
 	(void)state;
 	put_ident(&b, TRACE_MAJOR, 0xff);
 	put_chunk(&b, 0, BYTES(TABLES));
-	assert_int_equal(read_octets(b.v, b.nr, &out, NULL), 0);
+	assert_int_equal(read_bytes(b.v, b.nr, &out, NULL), 0);
 	assert_int_equal(out.nr, TABLES_RECORDS);
 	record_log_release(&out);
 	bb_release(&b);
@@ -375,7 +375,7 @@ static void test_foreign_skippable_frames(void **state)
 	put_chunk(&b, 0, BYTES(TABLES));
 	bb_bytes(&b, "\x5f\x2a\x4d\x18\xff\xff\xff\xff", 8); /* damaged: reaches behind the end */
 	put_chunk(&b, 1, BYTES(5, 4, 3, 1, 1, 'c'));
-	assert_int_equal(read_octets(b.v, b.nr, &out, &st), 0);
+	assert_int_equal(read_bytes(b.v, b.nr, &out, &st), 0);
 	assert_int_equal(out.nr, TABLES_RECORDS + 1);
 	assert_int_equal(st.skipped_bytes, 11 + 8 + 8);
 	assert_int_equal(st.bad_chunks, 0);
@@ -424,7 +424,7 @@ static void test_bombs_are_refused_fast(void **state)
 		{0, MAX_RAW_SIZE + 1},	  {0, ZEROS},	     {0, 1000},
 		{0, CHUNK_HEAD_SIZE - 1},
 	};
-	/* A frame header that declares 2^62 octets and a window of 2^41. */
+	/* A frame header that declares 2^62 bytes and a window of 2^41. */
 	static const uint8_t huge[] = {0x28, 0xb5, 0x2f, 0xfd, 0xc4, 0xf8, 0, 0, 0, 0, 0,
 				       0,    0,	   0x40, 1,    0,    0,	   1, 2, 3, 4};
 	uint8_t *zeros = calloc(1, ZEROS);
@@ -452,7 +452,7 @@ static void test_bombs_are_refused_fast(void **state)
 	put_chunk(&b, 8, BYTES(TABLES));
 	free(zeros);
 	start = now_ns();
-	assert_int_equal(read_octets(b.v, b.nr, &out, &st), 0);
+	assert_int_equal(read_bytes(b.v, b.nr, &out, &st), 0);
 	assert_true(now_ns() - start < NSEC_PER_SEC);
 	assert_int_equal(st.bad_chunks, 8);
 	assert_int_equal(out.nr, TABLES_RECORDS);
@@ -494,13 +494,13 @@ static void test_idents_without_chunks(void **state)
 
 	(void)state;
 	bb_bytes(&b, trace.v, IDENT_SIZE);
-	assert_int_equal(read_octets(b.v, b.nr, &out, &st), 0);
+	assert_int_equal(read_bytes(b.v, b.nr, &out, &st), 0);
 	assert_int_equal(st.nr_segments, 0);
 	assert_int_equal(st.empty_segments, 1);
 	bb_bytes(&b, trace.v, trace.nr);
 	bb_bytes(&b, trace.v, IDENT_SIZE);
 	record_log_release(&out);
-	assert_int_equal(read_octets(b.v, b.nr, &out, &st), 0);
+	assert_int_equal(read_bytes(b.v, b.nr, &out, &st), 0);
 	assert_int_equal(st.nr_segments, 1);
 	assert_int_equal(st.empty_segments, 2);
 	record_log_release(&out);
@@ -520,7 +520,7 @@ static void test_rewind(void **state)
 	for (int round = 0; round < 2; round++) {
 		assert_int_equal(trace_reader_rewind(r), 0);
 		assert_int_equal(record_log_read(&out, r), 0);
-		assert_true(octets_equal(&out.all, &whole.all));
+		assert_true(bytes_equal(&out.all, &whole.all));
 		assert_int_equal(trace_reader_next(r, &rec), 0);	/* stays at the end */
 		assert_int_equal(trace_reader_status(r)->chunks, nr_parts);
 		assert_int_equal(trace_reader_status(r)->nr_segments, 1);
@@ -538,7 +538,7 @@ int main(void)
 		cmocka_unit_test(test_flipped_bits),
 		cmocka_unit_test(test_concatenation),
 		cmocka_unit_test(test_damage_in_the_middle),
-		cmocka_unit_test(test_missing_octets),
+		cmocka_unit_test(test_missing_bytes),
 		cmocka_unit_test(test_newer_formats_are_refused),
 		cmocka_unit_test(test_ancillary_flags_and_minor_are_ignored),
 		cmocka_unit_test(test_foreign_skippable_frames),

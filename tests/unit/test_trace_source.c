@@ -24,7 +24,7 @@
 static char dir[] = "/tmp/test_trace_source.XXXXXX";
 static char path[64];
 
-/* The fixture as a file, as octets and as records. */
+/* The fixture as a file, as bytes and as records. */
 static char *trace;
 static size_t trace_len;
 static struct record_log whole;
@@ -101,7 +101,7 @@ static void test_other_files_are_named(void **state)
 	expect_refusal("/no/such/file", NULL, 0, -ENOENT, "open /no/such/file: No such file");
 }
 
-/* Reads with the octets coming through fd 0 or a FIFO. */
+/* Reads with the bytes coming through fd 0 or a FIFO. */
 static void read_through(int fd, const char *file, struct record_log *log, struct trace_status *st)
 {
 	int saved = dup(STDIN_FILENO);
@@ -134,7 +134,7 @@ static void test_pipes_and_fifos(void **state)
 	assert_int_equal(write(ends[1], trace, trace_len), trace_len);
 	close(ends[1]);
 	read_through(ends[0], "-", &out, &st);
-	assert_true(octets_equal(&out.all, &whole.all));
+	assert_true(bytes_equal(&out.all, &whole.all));
 	assert_int_equal(st.file_bytes, trace_len);
 	close(ends[0]);
 
@@ -152,7 +152,7 @@ static void test_pipes_and_fifos(void **state)
 	close(ends[1]);
 	read_through(-1, fifo, &out, &st);
 	waitpid(child, NULL, 0);
-	assert_true(octets_equal(&out.all, &whole.all));
+	assert_true(bytes_equal(&out.all, &whole.all));
 	unlink(fifo);
 	record_log_release(&out);
 }
@@ -194,7 +194,7 @@ static void test_standard_input_is_a_file(void **state)
 	assert_int_equal(write(fd, trace, trace_len), trace_len);
 	lseek(fd, 6, SEEK_SET);
 	read_through(fd, "-", &out, &st);
-	assert_true(octets_equal(&out.all, &whole.all));
+	assert_true(bytes_equal(&out.all, &whole.all));
 	assert_int_equal(st.file_bytes, trace_len);
 	assert_int_equal(st.skipped_bytes, 0);
 	record_log_release(&out);

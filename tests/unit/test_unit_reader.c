@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Units whose octets were written by hand, whole and damaged; tests/oracle/lines_peers.sh has real ones. */
+/* Units whose bytes were written by hand, whole and damaged; tests/oracle/lines_peers.sh has real ones. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -148,7 +148,7 @@ static void test_cut(void **state)
 	bb_release(&out);
 }
 
-/* Each octet of each section is another one. */
+/* Each byte of each section is another one. */
 static void test_damaged(void **state)
 {
 	static const uint8_t values[] = { 0, 1, 0x7f, 0x80, 0xff };
@@ -259,7 +259,7 @@ static void test_not_supported(void **state)
 	dw_sections(&d, NR_DEBUG_PARTS, 0);
 	assert_int_equal(read_first(&d, LATE, &out), -ENOTSUP);
 	d.part[DEBUG_INFO].v[4] = 4;
-	d.part[DEBUG_INFO].v[10] = 2;		/* octets of an address */
+	d.part[DEBUG_INFO].v[10] = 2;		/* bytes of an address */
 	dw_sections(&d, NR_DEBUG_PARTS, 0);
 	assert_int_equal(read_first(&d, LATE, &out), -ENOTSUP);
 	dw_release(&d);

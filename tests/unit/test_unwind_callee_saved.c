@@ -10,7 +10,7 @@
 
 /*
  * 0x2000 is called by 0x2800, whose CFA counts from REG: at the call, stack is STACK + 0x100, and the callee pushed REG 24
- * octets below that. 0x2f00 is the callee before it has pushed anything.
+ * bytes below that. 0x2f00 is the callee before it has pushed anything.
  */
 #define CALLER_SP (STACK + 0x100)
 #define SLOT (CALLER_SP - 24)

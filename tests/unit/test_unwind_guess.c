@@ -44,7 +44,7 @@ static void test_guess_must_be_believable(void **state)
 
 	poke(w, STACK + 0x148, TEXT - 0x1000);		/* outside of every mapping */
 	expect(w, UNWIND_NO_FDE, at(0x5010));
-	poke(w, STACK + 0x148, at(VADDR_END)); /* its call would be the last octet: inside */
+	poke(w, STACK + 0x148, at(VADDR_END)); /* its call would be the last byte: inside */
 	expect(w, UNWIND_NO_FDE, at(0x5010), at(VADDR_END) | GUESS);
 	poke(w, STACK + 0x148, at(VADDR_END) + 1);
 	expect(w, UNWIND_NO_FDE, at(0x5010));

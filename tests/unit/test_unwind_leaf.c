@@ -262,7 +262,7 @@ static void test_leaf_needs_readable_code(void **state)
 #define METHOD (JIT + 0x400)
 #define OTHER (JIT + 0x800)
 
-/* Two methods that do not keep the frame pointer, called from 0x4000; the first one's frame has 0x28 octets. */
+/* Two methods that do not keep the frame pointer, called from 0x4000; the first one's frame has 0x28 bytes. */
 static void stack_of_methods(struct world *w)
 {
 	outer_rows(w);

@@ -18,7 +18,7 @@
 enum { KINDS = 4, DEPTH = 200, PROLOGUE = 8, FUNCTION = 0x100, ROUNDS = 100000 };
 
 /*
- * Functions 0 .. KINDS - 1 have frames of 16, 32, ... octets, and of 8 in their prologue. Every second table has
+ * Functions 0 .. KINDS - 1 have frames of 16, 32, ... bytes, and of 8 in their prologue. Every second table has
  * them the other way round.
  */
 struct memo_world {
@@ -103,7 +103,7 @@ static uint32_t unwind(struct memo_world *m, const struct unwind_table *table, u
 }
 
 /*
- * A stack of these functions below the root, the last one interrupted. calls: the octets of the functions that
+ * A stack of these functions below the root, the last one interrupted. calls: the bytes of the functions that
  * they return to; of the last one, where it is.
  */
 static void stack_at(struct memo_world *m, int table, const uint8_t *kinds, const uint16_t *calls, int nr)

@@ -154,7 +154,7 @@ static void test_files(void **state)
 	assert_true(done > 0);
 }
 
-/* Octets that this process has read by now. */
+/* Bytes that this process has read by now. */
 static uint64_t bytes_read(void)
 {
 	FILE *f = fopen("/proc/self/io", "re");
@@ -166,7 +166,7 @@ static uint64_t bytes_read(void)
 	return n;
 }
 
-/* Octets that are read for these pages. */
+/* Bytes that are read for these pages. */
 static uint64_t bytes_for(struct elf_image *img, int fd, const uint32_t *pages, size_t nr)
 {
 	struct unwind_table *part = NULL;

@@ -309,10 +309,10 @@ static void test_rule_carried_over_pages(void **state)
 	/* Page 1 has rows of its own, further on. */
 	row(w, 0x19000, (struct unwind_rule){ .cfa = CFA_UNSUPPORTED });
 	row(w, 0x1a000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 16 });
-	row(w, 0x31000, (struct unwind_rule){ .cfa = CFA_ROOT });	/* first octet of page 3 */
+	row(w, 0x31000, (struct unwind_rule){ .cfa = CFA_ROOT });	/* first byte of page 3 */
 	start(w, at(0x2a000), STACK, 0);
 	poke(w, STACK + 8, at(0x11000));	/* last call of page 0 */
-	poke(w, STACK + 24, at(0x11001));	/* first octet of page 1 */
+	poke(w, STACK + 24, at(0x11001));	/* first byte of page 1 */
 	poke(w, STACK + 40, at(0x31000));	/* last of page 2 */
 	poke(w, STACK + 56, at(0x31001));	/* first of page 3 */
 	expect(w, UNWIND_ROOT, at(0x2a000), at(0x11000) | RA, at(0x11001) | RA, at(0x31000) | RA,
@@ -410,7 +410,7 @@ static void test_truncated(void **state)
 {
 	struct world *w = *state;
 
-	/* A recursion of eight octets a frame, 2,048 of them in the stack. */
+	/* A recursion of eight bytes a frame, 2,048 of them in the stack. */
 	row(w, 0x2000, (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = 8 });
 	row(w, 0x3000, (struct unwind_rule){ .cfa = CFA_ROOT });
 	for (uint64_t sp = STACK; sp < STACK + STACK_BYTES; sp += 8)

@@ -155,7 +155,7 @@ static void put_baseline(struct python_world *w)
 	v8_word(w, CODE, 40, START);
 	v8_word(w, CODE, 48, 11);
 	v8_word(w, CODE, 56, 100);
-	/* The prologue has 20 octets, the bytecodes 30, 200 and 8. */
+	/* The prologue has 20 bytes, the bytecodes 30, 200 and 8. */
 	v8_bytes(w, OFFSETS, (const uint8_t[]){ 20, 30, 0xc8, 1, 8 }, 5);
 }
 

@@ -104,7 +104,7 @@ static void test_a_cut_stream(void **state)
 	}
 }
 
-/* One octet of a head that is wrong ends it, and nothing behind it comes out. */
+/* One byte of a head that is wrong ends it, and nothing behind it comes out. */
 static void test_damage(void **state)
 {
 	uint8_t trace[1024];

@@ -159,7 +159,7 @@ static void check_may_write(unsigned want, const uint8_t *p, size_t len)
 	assert_int_equal(insn.len, len);
 	for (unsigned reg = 0; reg < 16; reg++) {
 		if (x86_may_write(&insn, reg) != (want >> reg & 1))
-			fail_msg("octet %02x: register %u", p[0], reg);
+			fail_msg("byte %02x: register %u", p[0], reg);
 	}
 }
 

@@ -6,7 +6,7 @@
  *
  *	row(w, vaddr, rule) ...		the table, by ascending address
  *	poke(w, addr, value) ...	the stack
- *	code(w, addr, octets...)	machine code in BARE, JIT or at VADDR_CODE; all nop at first, unknown unless has_code
+ *	code(w, addr, bytes...)	machine code in BARE, JIT or at VADDR_CODE; all nop at first, unknown unless has_code
  *	start(w, pc, sp, fp)		registers; others are w->regs[]
  *	expect(w, UNWIND_ROOT, frames...)	walks and compares
  *
@@ -116,10 +116,10 @@ static inline uint8_t *code_at(struct world *w, uint64_t addr, size_t nr)
 
 #define code(w, addr, ...) put_code((w), (addr), (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
-static inline void put_code(struct world *w, uint64_t addr, const uint8_t *octets, size_t nr)
+static inline void put_code(struct world *w, uint64_t addr, const uint8_t *bytes, size_t nr)
 {
 	assert_non_null(code_at(w, addr, nr));
-	memcpy(code_at(w, addr, nr), octets, nr);
+	memcpy(code_at(w, addr, nr), bytes, nr);
 	w->has_code = true;
 }
 
@@ -148,14 +148,14 @@ static inline int read_page(void *ctx, uint64_t addr, uint8_t page[4096])
 	return 0;
 }
 
-static inline int read_code(void *ctx, uint64_t addr, uint8_t octets[16])
+static inline int read_code(void *ctx, uint64_t addr, uint8_t bytes[16])
 {
 	struct world *w = ctx;
 	const uint8_t *from = w->has_code ? code_at(w, addr, 16) : NULL;
 
 	if (!from)
 		return 1;
-	memcpy(octets, from, 16);
+	memcpy(bytes, from, 16);
 	return 0;
 }
 

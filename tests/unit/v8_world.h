@@ -31,7 +31,7 @@ static inline void v8_object(struct python_world *w, uint64_t object, uint32_t t
 	v8_word(w, object, 0, map);
 }
 
-/* A string that lies in one piece. type: 40: one octet a character, 32: two. */
+/* A string that lies in one piece. type: 40: one byte a character, 32: two. */
 static inline void v8_text(struct python_world *w, uint64_t object, uint32_t type, const void *text, uint32_t nr)
 {
 	v8_object(w, object, type);
@@ -66,7 +66,7 @@ static inline void v8_image(struct runtime_image *image)
 	image->v8.type_bytecode = TYPE_BYTECODE;
 	image->v8.type_code = TYPE_CODE;
 	image->v8.type_stream = TYPE_STREAM;
-	/* Four prefixes, a bytecode of 1, one of 2, one of 3 octets. */
+	/* Four prefixes, a bytecode of 1, one of 2, one of 3 bytes. */
 	image->v8.nr_bytecodes = 7;
 	memcpy(image->v8.bytecode_sizes, (const uint8_t[21]){ 1, 1, 1, 1, 1, 2, 3, 1, 1, 1, 1, 1, 3, 5, 1, 1, 1, 1, 1, 5, 9 }, 21);
 }

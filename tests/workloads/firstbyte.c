@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * firstbyte KIND: return addresses that are the first octet of a function, behind code that calls nothing, and one that
+ * firstbyte KIND: return addresses that are the first byte of a function, behind code that calls nothing, and one that
  * only seems to be. With the first three, main > by_restorer > interrupted > (signal) on_signal > inner > spin.
  *
  *	plain		the handler returns to plain_restorer, which has no unwind information, behind padding
  *	close		to close_restorer, which has none either, right behind ret
- *	cfi		to cfi_restorer, whose unwind information begins at its first octet
- *	thread		body > inner > spin on a stack whose outermost frame will return to the first octet of stack_end
+ *	cfi		to cfi_restorer, whose unwind information begins at its first byte
+ *	thread		body > inner > spin on a stack whose outermost frame will return to the first byte of stack_end
  *	noreturn	main > dies > spin: dies ends with this call, and behind_dies begins right behind it
  */
 #define _GNU_SOURCE

@@ -3,14 +3,14 @@
  * made MODE [WORD]: code made at run time without any unwind information: main > outer > run > (code) > called. But in mode
  * fp it keeps no frame pointers, and the frame pointer of its caller's caller is in %rbp, so that following that leaves
  * functions out. Exits 77 where we have no such code (not x86-64). MODE:
- *	rbx ROOM	saves rbx only, in a frame of ROOM octets (16, 32, ...), at an address that is always the same
+ *	rbx ROOM	saves rbx only, in a frame of ROOM bytes (16, 32, ...), at an address that is always the same
  *	fp		keeps frame pointers
  *	blocks		one end, and blocks elsewhere that jump there, with data in the frame pointer (as qemu's)
  *	patched		in place, again and again, with another size of the frame each time
  *	anew		unmapped, and mapped anew with another size of the frame, again and again
- *	hostile		octets that lead everywhere, around a function as in rbx; %rsp goes up and down in loops that never run
- *	maker		new code without end, each in 64 KiB of its own, between random octets
- *	image FILE	the octets of a file, which made_code.S says how to make
+ *	hostile		bytes that lead everywhere, around a function as in rbx; %rsp goes up and down in loops that never run
+ *	maker		new code without end, each in 64 KiB of its own, between random bytes
+ *	image FILE	the bytes of a file, which made_code.S says how to make
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -38,7 +38,7 @@ FRAME void called(void)
 	burn(300);
 }
 
-/* Spins and calls back n times, in a frame of room + 8 octets; room is 16, 32, 48, ... */
+/* Spins and calls back n times, in a frame of room + 8 bytes; room is 16, 32, 48, ... */
 static unsigned char *make_rbx(unsigned char *at, unsigned char room)
 {
 	const unsigned char code[] = {
@@ -122,7 +122,7 @@ static unsigned char *make_blocks(unsigned char *at)
 
 static void fill(unsigned char *at, size_t bytes)
 {
-	/* Many of the octets are branches, calls, pushes, returns and what moves the stack pointer. */
+	/* Many of the bytes are branches, calls, pushes, returns and what moves the stack pointer. */
 	static const unsigned char often[] = { 0x75, 0xeb, 0xe8, 0xe9, 0x50, 0x55, 0x5d, 0xc3, 0xc9, 0x48,
 					       0x83, 0xec, 0xc4, 0x89, 0xe5, 0x0f, 0x84, 0xff, 0xe0 };
 

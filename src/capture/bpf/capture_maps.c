@@ -16,7 +16,7 @@
 
 /*
  * A power of two with room for one of the largest rows of each CPU, and for common rows, of some
- * 200 octets, of all threads that can be requested at their next switch.
+ * 200 bytes, of all threads that can be requested at their next switch.
  */
 static uint32_t oncpu_ring_bytes(int nr_cpus)
 {

@@ -113,7 +113,7 @@ static int unknown_event(const struct opt *o, const char *name, size_t len)
 	return fail_why(-EINVAL, "--%s %s: no such event. Try one of: %s", o->name, word, list);
 }
 
-/* "period=100" or "freq=99", len octets long. */
+/* "period=100" or "freq=99", len bytes long. */
 static int parse_setting(const struct opt *o, const char *text, size_t len, struct event_spec *e)
 {
 	char word[64];
@@ -179,7 +179,7 @@ static int add(const struct opt *o, const struct event_spec *e, struct event_lis
 	return err;
 }
 
-/* One event of the table, len octets long: "name:modes" or "name:modes/setting/". */
+/* One event of the table, len bytes long: "name:modes" or "name:modes/setting/". */
 static int parse_row(const struct opt *o, const char *text, size_t len, struct event_list *l)
 {
 	const char *slash = memchr(text, '/', len);

@@ -26,7 +26,7 @@ struct opt;
 /* Where PMUs are described; another folder in tests. */
 #define PMU_DEVICES "/sys/bus/event_source/devices"
 
-/* Whether the text, of len octets, is "r" and hexadecimal digits, of which one is a number. */
+/* Whether the text, of len bytes, is "r" and hexadecimal digits, of which one is a number. */
 bool pmu_event_is_raw(const char *text, size_t len);
 
 /* Whether it is "NAME/...", and devices has a folder of that name. */
@@ -39,7 +39,7 @@ bool pmu_event_is_pmu(const char *devices, const char *text, size_t len);
 size_t pmu_event_len(const char *text);
 
 /*
- * Parses such an event of len octets. e->type is allocated, and e->own is set to it; the caller
+ * Parses such an event of len bytes. e->type is allocated, and e->own is set to it; the caller
  * frees that. 0 or -errno, explained.
  */
 int pmu_event_parse(const struct opt *o, const char *devices, const char *text, size_t len,

@@ -13,13 +13,13 @@
 
 _Static_assert(RATE_EVENTS == WIRE_MAX_EVENTS + 1, "events by number");
 
-/* Of the 48 MiB that stacks which wait may take. Between the two the state stays as it is. */
+/* Waiting stacks may take 48 MiB. The state does not change between these two limits. */
 #define SHORT_BYTES (36u << 20)
 #define ENOUGH_BYTES (18u << 20)
 
 /*
- * Of the time of a CPU, in interrupts that take no sample. The rate rises only to where they would
- * take less than RISE_SHARE.
+ * Interrupts that take no sample may take MOST_SHARE of a CPU's time. The rate rises only to where
+ * they would take less than RISE_SHARE.
  */
 #define MOST_SHARE 0.5
 #define RISE_SHARE 0.3

@@ -26,7 +26,7 @@
 /* A row without a stack, as it was set aside. */
 struct waiting {
 	struct wire_sample head;
-	/* Of a thread whose memory map was locked: as far as it could be unwound; or NULL. */
+	/* What could be unwound of a thread whose memory map was locked; or NULL. */
 	uint64_t *frames;
 	uint8_t state;
 	bool done, gone, busy;

@@ -45,7 +45,7 @@ struct binary_store_deps {
 	bool want_tables;		/* false: no tables are built */
 	bool at_once;			/* these are as in struct table_store_deps */
 	uint64_t large_bytes;
-	/* As in struct table_store_deps. */
+	/* See struct table_store_deps. */
 	int (*on_table)(void *ctx, uint32_t binary, const struct unwind_table *t);
 	void (*on_runtime)(void *ctx, uint32_t binary, const struct runtime_image *image);
 	void (*on_same)(void *ctx, uint32_t binary, uint32_t other);
@@ -93,7 +93,7 @@ void binary_store_touch(struct binary_store *st, uint32_t binary, uint64_t time_
  */
 void binary_store_close_unused(struct binary_store *st, const struct processes *ps, uint64_t now);
 
-/* As the functions of table_store.h that are named like them. */
+/* See the functions of table_store.h with these names. */
 bool binary_store_want_table(struct binary_store *st, uint32_t binary, uint32_t page);
 void binary_store_want_all(struct binary_store *st, uint32_t binary);
 void binary_store_stop_tables(struct binary_store *st);		/* NULL is fine */

@@ -56,5 +56,5 @@ void jit_code_release(struct jit_code *c);
  * is not later than what is known already changes nothing.
  */
 bool jit_code_put(struct jit_code *c, uint64_t addr, const char *name, uint64_t since_ns);
-/* Of the code that was there at that time. */
+/* The generation of the code that was there at that time. */
 uint32_t jit_code_generation(const struct jit_code *c, uint64_t addr, uint64_t time_ns);

@@ -29,7 +29,7 @@
 #define HELD_NS (4 * NSEC_PER_SEC)	/* no stack waits longer for a dump */
 /*
  * What is read of all maps that grow together: 4 MiB are searched in 2 ms, 0.2 % of a second.
- * Counted in octets and not in time, so that a busy machine names as much as an idle one.
+ * Counted in bytes and not in time, so that a busy machine names as much as an idle one.
  */
 #define AGAIN_BYTES_PER_SECOND (4ll << 20)
 #define AGAIN_CREDIT_BYTES (64ll << 20)

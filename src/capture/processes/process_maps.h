@@ -66,7 +66,7 @@ enum process_learnt process_maps_learn(struct process_maps *pm, struct process *
 /* true: there was a change. */
 bool process_maps_review(struct process_maps *pm, struct process *p);
 
-/* As process_tracker_open_tmp(). */
+/* See process_tracker_open_tmp(). */
 void process_maps_open_tmp(struct process_maps *pm, const struct process *p,
 			   struct process_tmp *out);
 void process_maps_forget(struct process_maps *pm, const struct process *p);

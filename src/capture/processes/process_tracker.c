@@ -31,7 +31,7 @@
 /* After events were lost, /proc is read again: at once, then not before this, or for 1/20. */
 #define REPAIR_NS (200 * NSEC_PER_MSEC)
 #define REPAIR_SHARE 20
-/* Of so many mappings, a process is not published again before this time for each has passed. */
+/* A process with so many mappings is published again after this time for each of them. */
 #define MANY_MAPPINGS 1024
 #define PUBLISH_NS (50 * 1000)
 

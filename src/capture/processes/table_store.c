@@ -48,7 +48,7 @@ struct entry {
 	uint8_t nr_unanswered;		/* questions for it without an answer, in a row */
 	const void *data;		/* the vdso's bytes; NULL: it is a file */
 	size_t len;
-	/* Of a large file, whose table is built in pages; nr 0: it is built as a whole. */
+	/* Pages of a large file's table; nr 0: it is built as a whole. */
 	struct page_set wanted, built;
 };
 
@@ -343,7 +343,7 @@ static bool submit(struct table_store *ts, uint32_t original, int priority)
 	return true;
 }
 
-/* As many of the tables that wait as may be built now. */
+/* Starts as many of the waiting tables as may be built now. */
 static void submit_next(struct table_store *ts)
 {
 	struct table_turn turn;

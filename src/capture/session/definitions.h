@@ -49,6 +49,6 @@ uint32_t definitions_lines(struct definitions *d, const struct symbol *sym,
 
 /* The first error of the sink. After it all calls write nothing. */
 int definitions_error(const struct definitions *d);
-size_t definitions_memory(const struct definitions *d);	/* octets that they take */
+size_t definitions_memory(const struct definitions *d);	/* bytes that they take */
 uint64_t definitions_threads(const struct definitions *d);
 uint64_t definitions_processes(const struct definitions *d);

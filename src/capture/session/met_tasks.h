@@ -7,7 +7,7 @@
  *	met_tasks_thread(m, p, t, comm)	when a thread is defined
  *	met_tasks_release(m)
  *
- * Threads that have ended are forgotten now and then, so memory does not grow with time: 24 octets
+ * Threads that have ended are forgotten now and then, so memory does not grow with time: 24 bytes
  * for each thread that lives, and as much again for those that have ended since.
  */
 #pragma once

@@ -54,7 +54,7 @@ struct runtime_names_deps {
 	void (*begin_thread)(void);	/* gives up the rights of the thread */
 	struct child_forker *forker;	/* of who reads memory */
 	struct user_costs *costs;	/* of memory_reader_new() */
-	/* Of the process with that serial: see process_runtimes_shorten(). NULL: not wanted. */
+	/* Called for the process with that serial: process_runtimes_shorten(). NULL: not wanted. */
 	void (*on_short_way)(void *ctx, uint32_t tgid, uint64_t serial,
 			     const struct runtime_image *image, uint64_t bias,
 			     const struct unwind_runtime *rt);
@@ -87,7 +87,7 @@ void runtime_names_meet(struct runtime_names *n, const struct process *p, const 
 bool runtime_names_shift(struct runtime_names *n, const struct process *p, const uint64_t *words,
 			 size_t nr, uint64_t *out);
 
-/* As jit_names_collect() and jit_names_settle(). */
+/* See jit_names_collect() and jit_names_settle(). */
 int runtime_names_collect(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait);
 int runtime_names_settle(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait);
 void runtime_names_stats(const struct runtime_names *n, struct runtime_names_stats *out);

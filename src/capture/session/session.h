@@ -62,7 +62,7 @@ struct session_deps {
 	struct file_opener *opener;	/* for jit_names.h, as parsers */
 	struct parsers *parsers;
 	struct jvm_maps *jvms;		/* as in jit_names.h */
-	/* Of the processes, NULL: no frames of runtimes are shown; and as in runtime_names.h. */
+	/* See runtime_names.h. runtimes NULL: no frames of runtimes are shown. */
 	struct process_runtimes *runtimes;
 	void (*begin_thread)(void);
 	struct child_forker *forker;	/* of who reads memory */
@@ -163,7 +163,7 @@ const struct session_stats *session_stats(const struct session *s);
 
 /* ---- parts ---- */
 
-size_t session_memory(const struct session *s);		/* octets */
+size_t session_memory(const struct session *s);		/* bytes */
 uint64_t session_tasks(const struct session *s);	/* processes and threads that are defined */
 uint32_t session_part(const struct session *s);		/* 1, 2, ... */
 /* true: no rows of a scan wait to be written, so that another part can begin. */

@@ -28,7 +28,7 @@ bool shadow_names_get(struct shadow_names *n, uint64_t id, struct shadow_name *o
 /* How many frames wait for a name. */
 uint64_t shadow_names_waiting(const struct shadow_names *n);
 
-/* Of a session: names a frame, now or when it comes. 0 or -ENOMEM. */
+/* Names a frame of the session, now or when it comes. 0 or -ENOMEM. */
 int session_shadow_name(struct session *s, uint64_t id, const struct shadow_name *name);
 uint64_t session_shadow_nameless(const struct session *s);
 /* Stacks whose outer part was unwound later: only the kernel side knew its shadow frames. */

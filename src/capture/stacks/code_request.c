@@ -26,7 +26,7 @@ static uint64_t hash_code(const uint8_t *code, size_t len)
 
 /* ---- in the thread ---- */
 
-/* Reads the window, and some octets behind it, because instructions go on there. */
+/* Reads the window, and some bytes behind it, because instructions go on there. */
 static enum code_request_result read_window(struct code_request *q)
 {
 	uint64_t hash;

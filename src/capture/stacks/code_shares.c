@@ -18,7 +18,7 @@ struct code_share *code_share_of(struct code_shares *s, const struct process *p)
 	return per_process_at(&s->of, p);
 }
 
-/* Of parts times the tokens of one process. */
+/* The tokens that are left of parts times the share of one process. */
 static uint32_t left(struct code_tokens *t, uint32_t parts)
 {
 	uint64_t now = now_ns(), step = NSEC_PER_SEC / SHARE_A_SECOND / parts;

@@ -37,7 +37,7 @@ struct deferred {
 	uint64_t regs[sizeof(((struct wire_delta *)0)->regs) / sizeof(uint64_t)];
 	uint64_t start, bytes, outer, absent;	/* its stack memory, as in struct wire_stack */
 	uint32_t *ids;			/* of the blocks of this memory; they stand at the end */
-	/* As in a record that came without memory: frames, wait and object follow. */
+	/* A record that came without memory: frames, wait and object follow. */
 	size_t record_bytes;		/* all of it */
 	struct wire_sample head;
 };
@@ -52,7 +52,7 @@ struct deferred_stacks {
 	struct deferred_stacks_stats stats;
 	struct wire_sample head;	/* of the stack that is given on, as frames */
 	uint64_t frames[WIRE_DUMP_FRAMES];
-	/* Of the stack that is tried: its blocks, and with WIRE_AUDIT all of them in one piece. */
+	/* Blocks of the stack that is tried; with WIRE_AUDIT also in one piece. */
 	const uint8_t *blocks[WIRE_BLOCKS];
 	uint8_t memory[WIRE_BLOCKS][WIRE_BLOCK];
 };

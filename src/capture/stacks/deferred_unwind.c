@@ -159,7 +159,7 @@ static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 			      l->stack->head->time_ns, &l->wait) != 0;
 }
 
-/* The octet number at of the memory, and those behind it up to the end of its block. */
+/* The byte number at of the memory, and those behind it up to the end of its block. */
 static const uint8_t *memory_at(const struct wire_stack *s, uint64_t at)
 {
 	return s->memory ? s->memory + at : s->blocks[at / WIRE_BLOCK] + at % WIRE_BLOCK;
@@ -290,7 +290,7 @@ struct hint {
 	void *ctx;
 };
 
-/* Looks at one page, from octet at on. */
+/* Looks at one page, from byte at on. */
 static void hints_of_page(struct deferred_unwind *w, uint64_t at, const struct hint *hint)
 {
 	uint64_t word, end = (at | (UNWIND_MEMORY_PAGE - 1)) + 1;
@@ -302,7 +302,7 @@ static void hints_of_page(struct deferred_unwind *w, uint64_t at, const struct h
 		if (word < p->maps[0].start || word > p->maps[p->nr_live - 1].end)
 			continue;
 		word = arch_strip(word) - 1;
-		/* Of those that have ended, there may be many for each word. */
+		/* Mappings that have ended are not tried: there may be many for each word. */
 		if (stretch_at(w, word, TIME_NEVER - 1, &m) && m.binary)
 			hint->fn(hint->ctx, m.binary, page_of(word, m.bias));
 	}

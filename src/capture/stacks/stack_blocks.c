@@ -16,7 +16,7 @@ struct chunk {
 	uint16_t first_free, fresh;	/* a list through next[]; from fresh on none was used yet */
 	uint16_t next[CHUNK_BLOCKS];
 	uint32_t refs[CHUNK_BLOCKS];
-	uint8_t octets[CHUNK_BLOCKS][WIRE_BLOCK];
+	uint8_t bytes[CHUNK_BLOCKS][WIRE_BLOCK];
 };
 
 struct stack_blocks {
@@ -88,7 +88,7 @@ static struct chunk *find_chunk(struct stack_blocks *p)
 	return new_chunk(p, none);
 }
 
-uint32_t stack_blocks_put(struct stack_blocks *p, const void *octets)
+uint32_t stack_blocks_put(struct stack_blocks *p, const void *bytes)
 {
 	struct chunk *c = find_chunk(p);
 	uint16_t at;
@@ -103,7 +103,7 @@ uint32_t stack_blocks_put(struct stack_blocks *p, const void *octets)
 	assert(at < CHUNK_BLOCKS);
 	c->nr_used++;
 	c->refs[at] = 1;
-	memcpy(c->octets[at], octets, WIRE_BLOCK);
+	memcpy(c->bytes[at], bytes, WIRE_BLOCK);
 	p->used += WIRE_BLOCK;
 	return (p->hint << CHUNK_SHIFT | at) + 1;
 }
@@ -152,7 +152,7 @@ const uint8_t *stack_blocks_at(const struct stack_blocks *p, uint32_t id)
 {
 	uint32_t at;
 
-	return chunk_of(p, id, &at)->octets[at];
+	return chunk_of(p, id, &at)->bytes[at];
 }
 
 size_t stack_blocks_used(const struct stack_blocks *p)

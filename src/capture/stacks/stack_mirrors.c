@@ -18,7 +18,7 @@ struct mirror {
 	uint32_t number;		/* of the delta applied last */
 	uint64_t is_stale;		/* bit of each page that may differ from the kernel's */
 	uint32_t ids[WIRE_BLOCKS];	/* blocks that were kept as they are here; 0: not kept */
-	uint8_t octets[WIRE_BLOCKS][WIRE_BLOCK];
+	uint8_t bytes[WIRE_BLOCKS][WIRE_BLOCK];
 };
 
 struct stack_mirrors {
@@ -112,10 +112,10 @@ int stack_mirrors_apply(struct stack_mirrors *m, struct wire_stack *s)
 	for (size_t i = 0; i < WIRE_BLOCKS; i++) {
 		size_t at = place_of(s, i);
 
-		m->blocks[i] = mr->octets[at];
+		m->blocks[i] = mr->bytes[at];
 		if (!(s->delta->changed[i / 64] >> i % 64 & 1))
 			continue;
-		memcpy(mr->octets[at], from, WIRE_BLOCK);
+		memcpy(mr->bytes[at], from, WIRE_BLOCK);
 		from += WIRE_BLOCK;
 		if (mr->ids[at])
 			stack_blocks_drop(m->pool, mr->ids[at]);

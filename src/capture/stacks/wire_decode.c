@@ -87,7 +87,7 @@ static long decode_dump(const void *data, size_t len, struct wire_stack *out)
 
 #define PART_BYTES (WIRE_PART_PAGES * UNWIND_MEMORY_PAGE)
 
-/* The octets in front of the frames, as decode_dump() says it. */
+/* The bytes in front of the frames, as decode_dump() says it. */
 static long decode_delta(const void *data, size_t len, struct wire_stack *out)
 {
 	const struct wire_delta *d = data;

@@ -26,8 +26,8 @@ struct wire_stack {
 	 */
 	uint64_t start, bytes, outer;
 	uint64_t absent;		/* bit i: page i of it is not there */
-	const uint8_t *memory;		/* the octets from start on in one piece, or NULL */
-	/* Else its blocks of WIRE_BLOCK octets, or NULL: delta holds those that have changed. */
+	const uint8_t *memory;		/* the bytes from start on in one piece, or NULL */
+	/* Else its blocks of WIRE_BLOCK bytes, or NULL: delta holds those that have changed. */
 	const uint8_t *const *blocks;
 	const struct wire_wait *wait;	/* NULL: the thread was on a CPU, or it is a sample */
 	/* NULL: the thread waits for no descriptor, or for one that is not open. */
@@ -58,7 +58,7 @@ long wire_decode(const void *data, size_t len, struct wire_stack *out);
 size_t wire_record_bytes(const struct wire_sample *h);
 
 /*
- * The octet number of an address in the memory of a stack, counted over its pages. UINT64_MAX: it
+ * The byte number of an address in the memory of a stack, counted over its pages. UINT64_MAX: it
  * is not there.
  */
 uint64_t wire_stack_at(const struct wire_stack *s, uint64_t addr);

@@ -20,7 +20,7 @@
  * struct file behind the same descriptor. A file that is renamed has its old name until then; a
  * thread that does not run keeps it for as long as it waits.
  *
- * 0 (no name): the descriptor is closed or another one by now, its path is longer than 4095 octets,
+ * 0 (no name): the descriptor is closed or another one by now, its path is longer than 4095 bytes,
  * or the limit of all names is reached. Anonymous inodes (eventfd, epoll, timerfd, ...) have one
  * number for all of them: a descriptor that was closed and opened meanwhile is not noticed there.
  *

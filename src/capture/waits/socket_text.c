@@ -47,7 +47,7 @@ static void put_end(char buf[END_MAX], const uint32_t addr[4], uint16_t port)
 	snprintf(buf, END_MAX, is_v4 ? "%s:%u" : "[%s]:%u", text, port);
 }
 
-/* Of protocols without connections the state says nothing. */
+/* The state says nothing for protocols without connections. */
 static const char *inet_state(const struct wire_object *o)
 {
 	bool has_states = o->protocol == IPPROTO_TCP || o->protocol == IPPROTO_SCTP;

@@ -7,7 +7,7 @@
 
 struct wire_object;
 
-/* Its octets are those of an address, so they may be any but NUL (written as '@'). */
+/* Its bytes are those of an address, so they may be any but NUL (written as '@'). */
 #define SOCKET_TEXT_MAX 256
 
 bool socket_is(const struct wire_object *o);

@@ -242,7 +242,7 @@ bool wait_facts_is_futex(const struct rec_sample *sample)
 	       wait_call_of(sample->syscall - 1) == CALL_FUTEX;
 }
 
-/* Of a stay off the CPU: nothing is looked up, because there may be 100,000 of them a second. */
+/* Fills an interval off the CPU without any look-up: there may be 100,000 a second. */
 static void fill_stay(const struct wire_wait *wait, struct rec_sample *out)
 {
 	switch (wait->syscall ? wait_call_of(wait->syscall - 1) : CALL_OTHER) {

@@ -2,7 +2,7 @@
 /*
  * x86_zydis FILE...: compares unwind/x86_insn.h with Zydis, instruction by instruction, over all
  * executable sections of each file: length, where control goes, memory operand and immediate, what
- * is written. Where Zydis sees no instruction (data between functions) one octet is passed over.
+ * is written. Where Zydis sees no instruction (data between functions) one byte is passed over.
  *
  * A difference that is meant has a row in explained[]; any other one is printed and makes the exit
  * code 1. Then a line per file, and one per explanation that was used.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * -agentpath:agent.so=IN,OUT: a JVM that says where its main thread is. On SIGUSR1 the handler asks AsyncGetCallTrace, at the very
- * instruction that was interrupted. For each octet that comes in, a thread of the agent then writes what it got: the number of frames
+ * instruction that was interrupted. For each byte that comes in, a thread of the agent then writes what it got: the number of frames
  * and a line NAME|FILE|LINE for each, innermost first, all by JVMTI, and an empty line. First of all it writes the number of the main thread.
  */
 #include <dlfcn.h>
@@ -109,11 +109,11 @@ static void put_frame(FILE *f, jmethodID method, jint bci)
 static void JNICALL answer(jvmtiEnv *env, JNIEnv *jni, void *ctx)
 {
 	FILE *f = fdopen(out_fd, "w");
-	char octet;
+	char byte;
 
 	(void)env;
 	(void)ctx;
-	while (f && read(in_fd, &octet, 1) == 1) {
+	while (f && read(in_fd, &byte, 1) == 1) {
 		if ((*jni)->PushLocalFrame(jni, 4096))
 			break;
 		fprintf(f, "%d\n", (int)nr_frames);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * tables FILE [ALTERNATE]: makes the table of each unit twice, by libdw and by the reader of bytes, and compares them octet by
- * octet. ALTERNATE is the file that dwz has made. Prints the counts; fails at a difference, or if the reader gives up.
+ * tables FILE [ALTERNATE]: makes the table of each unit twice, by libdw and by the reader of bytes, and compares them byte by
+ * byte. ALTERNATE is the file that dwz has made. Prints the counts; fails at a difference, or if the reader gives up.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -70,7 +70,7 @@ static int compare(struct file *f, Dwarf_Die *die, size_t *bytes)
 	int bad = want != have || differs(&old, &new);
 
 	if (bad)
-		printf("unit 0x%llx: libdw %d, %zu octets; the reader %d, %zu octets\n", (unsigned long long)src.number, want,
+		printf("unit 0x%llx: libdw %d, %zu bytes; the reader %d, %zu bytes\n", (unsigned long long)src.number, want,
 		       old.nr, have, new.nr);
 	*bytes += old.nr;
 	bb_release(&old);
@@ -93,6 +93,6 @@ int main(int argc, char **argv)
 		units++;
 		bad += (size_t)compare(&f, &die, &bytes);
 	}
-	printf("%zu of %zu tables equal, %zu octets\n", units - bad, units, bytes);
+	printf("%zu of %zu tables equal, %zu bytes\n", units - bad, units, bytes);
 	return bad || !bytes;
 }
