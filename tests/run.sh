@@ -15,7 +15,7 @@
 # A test exits 0 (passed), 77 (skipped: its last line says why) or anything else (failed). One that prints
 # TAP ("ok 1 - name", "not ok 2 - name", "ok 3 # SKIP why") is counted by those lines. It starts in the
 # root of the tree and gets OUT, PROBEE and an empty directory TMP. Its time is limited to 120 s, unless a line
-# "# timeout: 300" among the first ten of the script gives another limit.
+# "# timeout: 300" among the first ten of the script gives another limit. With sanitizers a script has twice its time.
 # Three tests run at the same time (LANES), because most of them wait; on a machine with one CPU, one does. Live tests record, wait, and
 # look at the whole machine. So only one of them runs at a time, and a test of another kind beside it has a lower priority. A live
 # test that says "# beside: live" looks only at its own processes and neither counts nor times, so it may run beside another live
@@ -87,7 +87,8 @@ time_limit() {
 
 # add_scripts KIND DIRECTORY [PREFIX]
 add_scripts() {
-	local t queue
+	local t queue slower=1
+	[ "$1" != san ] || slower=2
 	for t in tests/"$2"/*; do
 		case $t in *.sh | *.py) ;; *) continue ;; esac
 		is_chosen "$1" "${3:-}${t#tests/}" "$t" || continue
@@ -99,7 +100,7 @@ add_scripts() {
 		! head_of "$t" | grep -q '^# needs: quiet' || queue=alone
 		if [ -x "$t" ]; then
 			# shellcheck disable=SC2046
-			add $queue "$1" "${3:-}${t#tests/}" "$(time_limit "$t")" env $(settings_of "$t") "$t"
+			add $queue "$1" "${3:-}${t#tests/}" $(($(time_limit "$t") * slower)) env $(settings_of "$t") "$t"
 		elif [ -z "${3:-}" ] && [[ $t == *.sh ]] && head -c 2 "$t" | grep -q '#!'; then
 			add $queue "$1" "${t#tests/}" 10 sh -c 'echo "not executable: it would never run"; exit 126'
 		fi

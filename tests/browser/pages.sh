@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: formats/render src/profile
+# core: yes
 # Makes pages (--html) with the library in $OUT (default .out) and has a browser use them.
 # pages.sh [--shots DIR] [--only NAME]
 set -eu

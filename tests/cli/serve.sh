@@ -51,7 +51,7 @@ def report(*words):
 
 
 def same(a, b, what):
-    assert a == b, "%s: %d and %d octets differ: %r %r" % (what, len(a), len(b), a[:80], b[:80])
+    assert a == b, "%s: %d and %d bytes differ: %r %r" % (what, len(a), len(b), a[:80], b[:80])
 
 
 def reports_equal_those_of_the_command():
@@ -211,8 +211,8 @@ def slow_clients_hold_up_nobody():
     s = Server("fixture.pbz", "--refresh-ms", "100")
     slow = [s.connect() for _ in range(20)]
     for i, x in enumerate(slow):
-        octets = ("GET %sreport/html HTTP/1.1\r\nHost: %s\r\n\r\n" % (s.path, s.address)).encode()
-        x.sendall(octets[:len(octets) - i])
+        bytes = ("GET %sreport/html HTTP/1.1\r\nHost: %s\r\n\r\n" % (s.path, s.address)).encode()
+        x.sendall(bytes[:len(bytes) - i])
     began = time.monotonic()
     for _ in range(20):
         s.get("json")
@@ -239,7 +239,7 @@ def strangers_keep_nobody_out(listen="127.0.0.1:0"):
         strangers.append(x)
         if i % 40 == 39:
             s.get("json")
-    for x in strangers[-20:]:		# octets now and then give them no more time, and cost nothing
+    for x in strangers[-20:]:		# bytes now and then give them no more time, and cost nothing
         try:
             x.sendall(b"a")
         except OSError:

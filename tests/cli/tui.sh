@@ -236,7 +236,7 @@ def true_colour():
 def without_utf8():
     t = tui("full.pbz", "--view", "time", env={"LC_ALL": "C", "LANG": "C"})
     t.until("cursor at")
-    assert all(b < 0x80 for b in t.raw), "octets above 127 in a locale without UTF-8"
+    assert all(b < 0x80 for b in t.raw), "bytes above 127 in a locale without UTF-8"
     leave(t)
 
 

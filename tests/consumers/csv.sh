@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: formats/render src/profile
+# core: yes
 # DuckDB (and ClickHouse's engine, with CONSUMERS=all) and Python read --csv-dialect=rfc4180, compressed too.
 . tests/consumers/lib.sh
 command -v python3 >/dev/null && command -v node >/dev/null || skip 'needs python3 and node'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: formats/render src/profile
+# core: yes
 # go tool pprof reads --pprof: all weights, all names, all stacks.
 . tests/consumers/lib.sh
 command -v python3 >/dev/null || skip 'needs python3'
@@ -45,7 +46,7 @@ prints '20.20ms 40.00% 40.00%    20.20ms 40.00%  hot_loop'
 run $pprof -diff_base="$TMP/plain.pb.gz" -top "$TMP/plain.pb.gz"; exits 0
 prints 'Showing nodes accounting for 0, 0% of 50.51ms total'
 
-# The same input gives the same octets, and an earlier profile is replaced, another file is not.
+# The same input gives the same bytes, and an earlier profile is replaced, another file is not.
 run probee report "$TMP/plain.pbz" -o "$TMP/again.pprof"; exits 0
 cmp "$TMP/plain.pb.gz" "$TMP/again.pprof" || wrong 'differs'
 run probee report "$TMP/two.pbz" -o "$TMP/again.pprof"; exits 0

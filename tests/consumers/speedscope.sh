@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: formats/render src/profile
+# core: yes
 # speedscope in Chromium reads --speedscope, all weights and all names, and --perf-script.
 . tests/consumers/lib.sh
 command -v chromium >/dev/null && command -v python3 >/dev/null || skip 'needs chromium and python3'

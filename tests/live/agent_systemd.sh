@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/agent src/commands/cmd_agent.c tools/probee-agent.service
+# core: yes
 # beside: live
 # timeout: 120
 # tools/probee-agent.service under a real systemd, which is process 1 of a PID namespace, with this machine's files beneath an overlay:

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/capture/processes src/capture/session src/proc
+# core: yes
 # beside: live
 # Command lines of processes: not recorded unless --cmdline asks for them; then also those of commands that live for a
 # millisecond, cut at 4 KiB, and escaped where they are shown.

@@ -11,7 +11,7 @@ check "exit status" equal "$RC" 0
 check "whole: rows" equal "$(csv whole.pbz -q | tee whole.csv | wc -l)" 500500
 size=$(stat -c %s whole.pbz)
 quiet=$("$PROBEE" info whole.pbz | sed -nE 's/^size.*, ([0-9.]+) bytes a sample.*/\1/p')
-check "whole: octets per thread and walk, the first one included" awk "BEGIN { print $quiet; exit !($quiet < 0.25) }"
+check "whole: bytes per thread and walk, the first one included" awk "BEGIN { print $quiet; exit !($quiet < 0.25) }"
 
 # The damage is behind the names, which take a third of the file, with as many scans after it.
 cp whole.pbz hurt.pbz

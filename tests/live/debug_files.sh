@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/symbolize src/foreign src/debug_info src/parse src/late_names
+# core: yes
 # beside: live
 # Names of functions come from wherever a file has them: debug files in each of gdb's places beneath the root directory of
 # the process, .gnu_debugdata, programs that were deleted, replaced or never had a name, files larger than a parser's memory.

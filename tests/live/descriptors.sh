@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/proc src/capture/waits src/capture/session
+# core: yes
 # beside: live
 # snapshot --syscall-args: the arguments of system calls are those of /proc/PID/syscall, and descriptors have the names of
-# /proc/PID/fd and /proc/net; whatever octets they have, both dialects of CSV are whole. Rows that are written while
+# /proc/PID/fd and /proc/net; whatever bytes they have, both dialects of CSV are whole. Rows that are written while
 # recording equal those of the report with the same options.
 # timeout: 100
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf src/capture/collectors src/capture/session
+# core: yes
 # Several events in one recording: each sample belongs to its event and has its weight, and the sums equal what the kernel
 # itself counted for the threads (getrusage). So no loss goes unreported.
 . "$(dirname "$0")/lib.sh"

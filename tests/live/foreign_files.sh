@@ -154,7 +154,7 @@ check "the command is recorded" grep -qE '\|(sh|sleep)\|' <("$PROBEE" report -q 
 
 # --- helpers that are killed, the keeper among them
 start chain30 spin
-"$PROBEE" record -a -F 199 --snap-freq 5 -d 5 -v -o killed.pbz 2>err &
+"$PROBEE" record -a -F 199 --snap-freq 5 -d 8 -v -o killed.pbz 2>err &
 recorder=$!
 STARTED+=($recorder)
 killed=0

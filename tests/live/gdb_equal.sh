@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf unwind src/elf_unwind src/capture/stacks src/symbolize
+# core: SHARE=12
 # timeout: 600
 # beside: live
 # Stopped threads of well-known programs have the same frames as in gdb, address by address, and a name wherever gdb has one. ROUNDS=N stops each program N

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf unwind src/elf_unwind src/capture/stacks
+# core: STACKS=2000
 # timeout: 200
 # beside: live
 # Workloads whose call grammar is known: there must be no stack that no execution could have produced. STACKS=N looks at

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf unwind src/capture/stacks src/foreign
+# core: yes
 # Processes whose stacks and programs are made of memory and files that could block a snapshot.
 OWN_MOUNTS=1
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/proc src/capture/processes bpf
+# core: yes
 # Processes that stay in the middle of exec(): a file that is closed by it lies on a file system that does not answer.
 # Much of /proc waits for them then: stat, maps, and the links exe and root.
 OWN_MOUNTS=1

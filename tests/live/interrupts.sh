@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf src/capture/collectors src/capture/waits
+# core: yes
 # Time in handlers of interrupts (-e irq): as much as bpftrace finds, as many as the kernel counts, at the right places.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/runtimes src/capture/waits
+# core: yes
 # light: yes
 # Who holds the locks that Java threads wait for: monitors and those of java.util.concurrent, as the program was made.
 . "$(dirname "$0")/lib.sh"
@@ -22,7 +23,7 @@ judge() {
 		skip_part "$what: $(head -n 1 java.err)"
 		return
 	fi
-	timeout -k 5 60 "$PROBEE" snapshot -q -p "$pid" -i 2 -o java.pbz 2>>"$T/err"
+	timeout -k 5 60 "$PROBEE" snapshot -q -p "$pid" -i 3 -o java.pbz 2>>"$T/err"
 	csv java.pbz -q --event snapshot --columns tid,comm,owner >rows
 	check "$what: monitors, the one" equal "$(holder_of mon-1)" mon-2
 	check "$what: monitors, the other" equal "$(holder_of mon-2)" mon-1

@@ -10,7 +10,10 @@ export TMPDIR=/var/tmp
 . "$(dirname "$0")/lib.sh"
 
 # A /tmp in which every user may write.
+# This tree may lie there; it stays at its place.
+case $ROOT in /tmp/*) mkdir -p "$T/tree" && mount --bind "$ROOT" "$T/tree" ;; esac
 mount -t tmpfs -o mode=1777 none /tmp || skip "no tmpfs"
+case $ROOT in /tmp/*) mkdir -p "$ROOT" && mount --move "$T/tree" "$ROOT" ;; esac
 command -v java >/dev/null && command -v javac >/dev/null || skip "no JDK"
 getent passwd nobody >/dev/null || skip "no user nobody"
 dir=$T		# not in /tmp, which the container has of its own

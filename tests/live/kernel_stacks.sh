@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf src/capture/session
+# core: yes
 # beside: live
 # Kernel stacks of sleeping threads equal /proc/PID/task/TID/stack. Most are recognised and not unwound again.
 . "$(dirname "$0")/lib.sh"

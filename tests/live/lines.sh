@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/debug_info src/symbolize src/parse
+# core: yes
 # beside: live
 # Inlined functions and source lines, from debug information of every kind, and from the cache.
 . "$(dirname "$0")/lib.sh"

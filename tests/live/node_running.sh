@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/runtimes unwind bpf src/capture/session
+# core: yes
 # timeout: 120
 # beside: live
 # JavaScript frames in samples of a running program whose stacks prove themselves: names, files and lines, inlined functions too

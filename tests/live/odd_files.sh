@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/foreign src/parse src/capture/processes src/model
+# core: yes
 # beside: live
 # Programs whose files are gone, change while they are read, are huge or have odd names; a process number that is used
 # again; and a thread whose stack pointer leads anywhere.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf src/capture/collectors src/capture/waits src/recording
+# core: yes
 # Time off the CPU (--off-cpu): as much as the threads themselves say, at the right places, all of it accounted for.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/output formats/trace src/recording
+# core: yes
 # beside: live
 # Places that a trace may go to and come from: a full disk, a closed pipe, standard output and input.
 OWN_MOUNTS=1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/runtimes unwind bpf src/capture/session
+# core: yes
 # timeout: 200
 # beside: live
 # Perl frames in samples and snapshots of a program whose stacks prove themselves: names, lines, and where native frames are between

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf src/probes src/capture/collectors
+# core: yes
 # timeout: 200
 # Probes (-e uprobe:, tracepoint:, raw_tp:, ...): each call carries a whole stack, none is missed, and no program is harmed.
 . "$(dirname "$0")/lib.sh"
@@ -53,6 +54,12 @@ probe two -e "u:$CALLS:leaf" -e "ur:$CALLS:leaf" -e "u:$CALLS:branch" -- "$CALLS
 check "several at once: the first" equal "$(count two "uprobe:$CALLS:leaf")" 600
 check "the second" equal "$(count two "uretprobe:$CALLS:leaf")" 600
 check "the third" equal "$(count two "uprobe:$CALLS:branch")" 300
+
+# A probe is in a file and not in its name: what takes the file's place is another program.
+cp "$CALLS" replaced
+probe replaced -e "u:$PWD/replaced:leaf" -- sh -c './replaced 500 && cp "$0" new && mv new replaced && ./replaced 500' "$CALLS"
+check "a probed file that is replaced: the calls until then" equal "$(count replaced)" 1000
+check "a probed file that is replaced: the recording ends well" equal "$RC" 0
 
 probe glob -e "u:$CALLS:*ea*" -- "$CALLS" 100
 check "a glob: leaf" equal "$(count glob)" 200

@@ -18,6 +18,9 @@ import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True
+import judging
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROBEE = os.environ["PROBEE"]
 LOOP = "_PyEval_EvalFrameDefault"
@@ -237,14 +240,12 @@ def tree(python, seconds, with_perf):
     p = subprocess.Popen([python, "-B", os.path.abspath("judge_tree.py")])
     time.sleep(1.5)
     try:
-        subprocess.run([PROBEE, "sample", "-p", str(p.pid), "-F", "999", "-d", str(seconds), "-o", "judge.pbz"], check=True,
-                       stderr=subprocess.DEVNULL)
+        warm = judging.sample(p.pid, seconds, "judge.pbz")
     finally:
         p.kill()
         p.wait()
     nr = wrong = python_frames = without = 0
-    # In the first second unwind tables are made; stacks from before can be without frames of Python, and say so.
-    for name, frames in stacks("judge.pbz", "--from", "1s"):
+    for name, frames in stacks("judge.pbz", "--from", warm):
         nr += 1
         python_frames += sum(map(is_python, frames))
         without += not any(map(is_python, frames))

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/runtimes unwind bpf src/capture/session
+# core: yes
 # timeout: 300
 # beside: live
 # Python frames in samples of a running program whose stacks prove themselves: names, lines, and where native frames are between

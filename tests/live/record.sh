@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/recording src/capture
+# core: yes
 # Samples and scans in one recording: two kinds of rows that no report adds together.
 . "$(dirname "$0")/lib.sh"
 

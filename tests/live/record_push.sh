@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/push src/recording src/commands/record_push.c
+# core: yes
 # light: yes
 # timeout: 120
 # sample|record --push: what is recorded reaches the receiver while it is recorded, whether or not it is kept in a file.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/rights src/commands src/recording
+# core: yes
 # beside: live
 # Without rights, a command prints one line that says what is missing, and exits with 77. If the target does not exist, it
 # prints one line and does not exit with 0.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/runtimes unwind bpf src/capture/session
+# core: yes
 # timeout: 200
 # beside: live
 # Frames of Ruby in samples of a running program whose stacks prove themselves, and of threads that wait (ruby_judge.py). All versions that are

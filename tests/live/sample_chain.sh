@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf unwind src/elf_unwind src/capture/stacks
+# core: yes
 # beside: live
 # Known call chains, 30 and 500 deep, compiled and linked in several ways: every frame is there, in order, up to the root.
 . "$(dirname "$0")/lib.sh"

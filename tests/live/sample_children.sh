@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf src/capture/processes src/recording
+# core: yes
 # beside: live
 # Children of -p and of -- CMD are recorded from their fork on. A process that lives for 5 ms still has names. An exec
 # separates two lives of one pid. The exit status of the command is reported.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/recording src/output formats/trace
+# core: yes
 # beside: live
 # A recording ends in several ways; what was recorded can be read each time.
 . "$(dirname "$0")/lib.sh"

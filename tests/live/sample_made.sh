@@ -5,7 +5,7 @@
 # timeout: 120
 # Code made at run time, without unwind information: its windows are read while it runs. Stacks must be whole, no function may
 # be left out, and what is guessed must be marked; also where the code changes in place, is unmapped and mapped anew, stands
-# among octets that lead everywhere, or at the address at which another process has other code. gdb, which is told of the
+# among bytes that lead everywhere, or at the address at which another process has other code. gdb, which is told of the
 # unwind information, says the same. Who makes code without end keeps nobody else from being read.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip "code is only read on x86-64"

@@ -28,7 +28,7 @@ first_byte() {
 	start firstbyte "$1"
 	snapshot -p "$PID" -F 100 -i 60 -o first.pbz
 	folded first.pbz >first.folded
-	check "first octet: $1" stacks like first.folded "$2" --of spin --percent 90
+	check "first byte: $1" stacks like first.folded "$2" --of spin --percent 90
 	finish "$PID"
 }
 if [ "$(uname -m)" = x86_64 ]; then

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf unwind src/capture
+# core: yes
 # Each thread has one row with its whole stack, however many threads there are.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf src/capture/session src/capture/stacks
+# core: yes
 # A thread that has not run is not unwound again. Its rows must equal those that unwinding again gives.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf src/base/task_state.c src/capture
+# core: yes
 # beside: live
 # Scheduler states are those that ps shows, and each kind of thread has the stacks that it should.
 . "$(dirname "$0")/lib.sh"

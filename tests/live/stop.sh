@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/recording src/helpers src/base src/foreign
+# core: yes
 # light: yes
 # Whatever hangs, a signal ends a recording in good order, and a second one ends it at once. Readers that are killed are
 # replaced.

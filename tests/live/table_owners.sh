@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/capture/tables src/capture/stacks
+# core: yes
 # timeout: 240
 # One user's processes have far more different libraries than there is room for tables, and all are met by stacks: the
 # stacks of another user's program stay whole, and its library keeps its table.

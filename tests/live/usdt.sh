@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/probes src/capture/collectors bpf
+# core: yes
 # timeout: 120
 # USDT probes (-e usdt:): each passing is a stack, in programs of any kind, with semaphores; and what files have.
 OWN_MOUNTS=1

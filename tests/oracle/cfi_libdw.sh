@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: unwind src/elf_unwind
+# core: FILE_SHARE=30
 # timeout: 600
 # Our unwind rows against libdw's, at every row boundary, over every ELF file of this machine's /usr.
 # FILE_SHARE=N (3): one file in N, others each day; 1: all.

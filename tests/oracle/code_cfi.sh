@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: unwind src/elf_unwind
+# core: FILE_SHARE=30
 # timeout: 600
 # Rows that come from reading code against call frame information, over every ELF file of this machine's /usr with up to
 # 1 MB of code (MAX_CODE=N: up to N bytes): read as if it had no CFI, once with the starts of functions known, once with

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/push
+# core: yes
 # Requests of OTLP conform to the specification, says the checker of OpenTelemetry's profiling SIG: $PROFCHECK, or profcheck on
 # PATH (https://github.com/open-telemetry/sig-profiling, folder profcheck).
 . tests/consumers/lib.sh
@@ -30,7 +31,7 @@ conforms two --body-size 8K
 
 # The checker sees what is wrong.
 printf 'x' >>"$body"
-run "$checker" "$body"; [ "$rc" != 0 ] || wrong 'takes a message with an octet behind it'
+run "$checker" "$body"; [ "$rc" != 0 ] || wrong 'takes a message with a byte behind it'
 head -c 100 "$body" >"$TMP/cut"
 run "$checker" "$TMP/cut"; [ "$rc" != 0 ] || wrong 'takes a message that is cut'
 finish

@@ -33,7 +33,7 @@ for protocol in otlp pyroscope ingest; do
 	compared=(--rebased --service shop --label zone=eu-1)
 	received two $protocol --rebase-time --service shop --label zone=eu-1
 done
-# More distinct stacks than one profile may have, and more octets than Pyroscope takes in a second by default (4 MiB). A request
+# More distinct stacks than one profile may have, and more bytes than Pyroscope takes in a second by default (4 MiB). A request
 # of several profiles that meets this limit is stored in part and refused, so senders have to stay below it.
 run "${CC:-gcc}" -O1 -std=gnu11 -D_GNU_SOURCE -I. -Wno-unused -o "$TMP/make_recording" tests/bench/make_recording.c "$OUT/libprobee.a" \
 	-lzstd -lz -lpcre2-8 -lseccomp -lcap-ng -lpthread; exits 0

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: docs/ARCHITECTURE.md tests/layers.sh
+# core: yes
 # docs/ARCHITECTURE.md tells the truth about the tree: its table of layers has the rules of tests/layers.sh, in their
 # order, and every file that it names is there.
 set -u
@@ -21,5 +22,11 @@ for name in $(grep -oE '`[A-Za-z0-9_./]+\.(c|h|js|css|md|sh|mk|def)`|(src|tests|
 	*/*) grep -qxF "$name" "$TMP/files" ;;
 	*) grep -q "/$name\$" "$TMP/files" ;;
 	esac || { echo "$doc names $name, which is not there"; bad=1; }
+done
+
+# The rows of a table have as many cells as its head. \| is no end of a cell.
+for f in README.md docs/*.md formats/trace/TRACE.md tests/passed_alone.md; do
+	awk -v file="$f" '/^\|/ { gsub(/\\\|/, ""); n = split($0, cell, "|"); if (head && n != head) { print file ":" FNR ": " n - 2 " cells, not " head - 2; bad = 1 }
+		head = n; next } { head = 0 } END { exit bad }' "$f" || bad=1
 done
 exit $bad

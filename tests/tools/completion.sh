@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: tools/completion.bash src/commands/cmd_complete.c src/commands
+# core: yes
 # The completion offers what the program takes, at every place of its command lines.
 set -u
 . tools/completion.bash

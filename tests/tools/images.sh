@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: README.md tools/images.sh docs
+# core: yes
 # The pictures of README are there, are pictures, and are small enough for a repository (tools/images.sh makes them).
 set -eu
 cd "$(dirname "$0")/../.."

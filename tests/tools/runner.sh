@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: tests/run.sh tests/choose.sh
+# core: yes
 # tests/run.sh counts right: a small tree with one test of every kind of ending. And it runs two tests at a time, but those
 # that need it alone; shows them in order; and ends what it started.
 set -u

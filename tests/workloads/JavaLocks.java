@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Two pairs of threads that wait for each other, by monitors and by locks; one that waits for a lock whose owner sleeps; one that
 // waits on a condition, which nobody holds. "ready" when all are where they stay.
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.*;
 
 public class JavaLocks {
@@ -11,7 +12,7 @@ public class JavaLocks {
 
 	interface Body { void run() throws Exception; }
 
-	static void start(String name, Body body) {
+	static Thread start(String name, Body body) {
 		Thread t = new Thread(() -> {
 			try {
 				body.run();
@@ -21,20 +22,33 @@ public class JavaLocks {
 		}, name);
 		t.setDaemon(true);
 		t.start();
+		return t;
 	}
 
-	static void both(Object first, Object second) throws Exception {
+	static void waitFor(Thread t, Thread.State state) throws Exception {
+		while (t.getState() != state)
+			Thread.sleep(5);
+	}
+
+	// Both of a pair have their first lock before one of them wants its second.
+	static void meet(AtomicInteger pair) throws Exception {
+		pair.incrementAndGet();
+		while (pair.get() < 2)
+			Thread.sleep(1);
+	}
+
+	static void both(AtomicInteger pair, Object first, Object second) throws Exception {
 		synchronized (first) {
-			Thread.sleep(200);
+			meet(pair);
 			synchronized (second) {
 				Thread.sleep(1);
 			}
 		}
 	}
 
-	static void both(Lock first, Lock second) throws Exception {
+	static void both(AtomicInteger pair, Lock first, Lock second) throws Exception {
 		first.lock();
-		Thread.sleep(200);
+		meet(pair);
 		second.lock();
 	}
 
@@ -50,15 +64,16 @@ public class JavaLocks {
 	}
 
 	public static void main(String[] args) throws Exception {
-		start("mon-1", () -> both(A, B));
-		start("mon-2", () -> both(B, A));
-		start("lock-1", () -> both(C, D));
-		start("lock-2", () -> both(D, C));
-		start("holder", JavaLocks::hold);
-		Thread.sleep(300);
-		start("reader", () -> E.readLock().lock());
-		start("nobody", JavaLocks::waitForEver);
-		Thread.sleep(700);
+		AtomicInteger monitors = new AtomicInteger(), locks = new AtomicInteger();
+		Thread[] blocked = { start("mon-1", () -> both(monitors, A, B)), start("mon-2", () -> both(monitors, B, A)) };
+		Thread[] parked = { start("lock-1", () -> both(locks, C, D)), start("lock-2", () -> both(locks, D, C)),
+				    start("nobody", JavaLocks::waitForEver), null };
+		waitFor(start("holder", JavaLocks::hold), Thread.State.TIMED_WAITING);
+		parked[3] = start("reader", () -> E.readLock().lock());
+		for (Thread t : blocked)
+			waitFor(t, Thread.State.BLOCKED);
+		for (Thread t : parked)
+			waitFor(t, Thread.State.WAITING);
 		System.out.println("ready");
 		Thread.sleep(1000000);
 	}
