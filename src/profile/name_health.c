@@ -31,6 +31,8 @@ static const struct {
 	[NAME_HIDDEN] = { "hidden", "the kernel did not show its addresses",
 			  "record as root, or probee symbolize --kallsyms FILE" },
 	[NAME_NO_FILE] = { "no-file", "nothing was known to be mapped there", "" },
+	[NAME_LATE] = { "late", "made at run time, and not read before the recording ended",
+			"a longer recording, or a machine that is less busy" },
 };
 
 const char *name_cause_name(unsigned cause)
@@ -102,7 +104,7 @@ static enum name_cause cause_of_status(uint8_t status)
 static enum name_cause cause_of(const struct rec_frame *f, const struct table_symbol *sym)
 {
 	if (f->kind == FRAME_JIT)
-		return NAME_GENERATED;
+		return sym && sym->status == SYMBOL_LIMITED ? NAME_LATE : NAME_GENERATED;
 	if (f->kind == FRAME_KERNEL && !f->binary)
 		return NAME_HIDDEN;
 	if (!f->binary)

@@ -29,6 +29,7 @@ enum name_cause {
 	NAME_GENERATED,			/* made at run time, without a map of names */
 	NAME_HIDDEN,			/* the kernel did not show its addresses */
 	NAME_NO_FILE,			/* at an address where nothing was known to be mapped */
+	NAME_LATE,			/* made at run time, and not read in time */
 	NAME_CAUSES
 };
 

@@ -308,6 +308,23 @@ static void an_object_that_stays_gone_is_told(void **state)
 	assert_int_equal(w.nr, 1);
 }
 
+/* Frames whose objects are not read in time are answered all the same, and counted. */
+static void what_is_late_is_said(void **state)
+{
+	struct runtime_names_stats stats;
+	uint64_t late = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++)
+		ask(11 + i, RUNTIME_FRAME_INTERPRETED, 1, COOKIE(1) + 0x1000 * i, FIRST);
+	assert_int_equal(runtime_names_settle(w.n, on_symbol, NULL, NULL), 0);
+	assert_int_equal(w.nr, 8);
+	for (size_t i = 0; i < w.nr; i++)
+		late += w.v[i].status == SYMBOL_LIMITED;
+	runtime_names_stats(w.n, &stats);
+	assert_int_equal(stats.late, late);
+}
+
 /* At one address, one after the other: two objects, two places in the trace. */
 static void another_object_is_not_mistaken(void **state)
 {
@@ -346,6 +363,7 @@ int main(void)
 		TEST(only_loops_have_trampolines), TEST(kinds_are_told),
 		TEST(an_object_that_is_gone_has_no_name),
 		TEST(an_object_that_is_there_again_has_its_name), TEST(an_object_that_stays_gone_is_told),
+		TEST(what_is_late_is_said),
 		TEST(another_object_is_not_mistaken),
 		TEST(a_slot_without_a_runtime_has_no_frames),
 	};

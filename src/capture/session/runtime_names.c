@@ -428,8 +428,10 @@ static int answer(const struct code *c, uint32_t id, const struct waiting *w, in
 			      .func_flags = (uint8_t)(tier_of(w->kind) << FUNC_TIER_SHIFT) };
 	int nr = err ? 0 : lines_of(c, w, lines);
 
-	if (err == -ECANCELED || err == -ETIMEDOUT)
+	if (err == -ECANCELED || err == -ETIMEDOUT) {
+		c->names->stats.late++;
 		sym.status = SYMBOL_LIMITED;
+	}
 	if (nr < 0) {
 		c->names->stats.gone++;
 		sym.status = SYMBOL_GONE;
@@ -554,9 +556,7 @@ int runtime_names_settle(struct runtime_names *n, symbol_fn fn, void *ctx, struc
 
 	if (!err)
 		err = answer_gone(n, fn, ctx, UINT64_MAX);
-	for (size_t i = 0; i < n->nr_codes; i++)
-		n->codes[i]->nr_waiting = 0;
-	return err;
+	return err ? err : answer_late(n, fn, ctx);
 }
 
 void runtime_names_stats(const struct runtime_names *n, struct runtime_names_stats *out)

@@ -66,6 +66,7 @@ struct runtime_names_deps {
 struct runtime_names_stats {
 	uint64_t named, gone, failed;	/* code objects; failed: could not be read */
 	uint64_t refused;		/* there were too many */
+	uint64_t late;			/* frames whose code objects were not read in time */
 };
 
 int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_names **np);

@@ -531,5 +531,8 @@ uint64_t session_names_late(const struct session *s)
 
 uint64_t session_names_lost(const struct session *s)
 {
-	return symbolizer_lost(s->deps.symbolizer) + jit_names_lost(s->jit);
+	struct runtime_names_stats runtimes;
+
+	runtime_names_stats(s->runtimes, &runtimes);
+	return symbolizer_lost(s->deps.symbolizer) + jit_names_lost(s->jit) + runtimes.late;
 }

@@ -113,8 +113,8 @@ int session_tell_runtimes(struct session *s)
 	runtime_names_stats(s->runtimes, &n);
 	snprintf(text, sizeof(text),
 		 "named=%" PRIu64 " gone=%" PRIu64 " failed=%" PRIu64 " refused=%" PRIu64
-		 " stacks_cut=%" PRIu64,
-		 n.named, n.gone, n.failed, n.refused, s->definer.marks);
+		 " late=%" PRIu64 " stacks_cut=%" PRIu64,
+		 n.named, n.gone, n.failed, n.refused, n.late, s->definer.marks);
 	session_tell(s, "runtimes.code", text);
 	return tell_locks(s);
 }
