@@ -19,7 +19,7 @@ VM=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 OUT=$(realpath -m "${OUT:-$ROOT/.out}")
 PROBEE=$(realpath -m "${PROBEE:-$OUT/probee}")
 CACHE=$OUT/vm
-BOOT_LIMIT=${BOOT_LIMIT:-360}		# seconds
+BOOT_LIMIT=${BOOT_LIMIT:-700}		# seconds
 KERNEL= RELEASE= OUT_DIR= APPEND=
 
 [ -x "$PROBEE" ] || { echo "no binary at $PROBEE"; exit 1; }
