@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/push
-# timeout: 1000
+# timeout: 1600
 # needs: quiet
 # A real OpenTelemetry collector receives what is pushed, and what it writes is what the trace says.
 . tests/consumers/lib.sh

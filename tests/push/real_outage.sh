@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/push
-# timeout: 1000
+# timeout: 1600
 # A real collector goes away in the middle of a push, comes back, hangs: in the end it has the whole trace. What was taken but
 # not answered is sent twice, and told by the ids of its profiles.
 . tests/consumers/lib.sh
