@@ -457,6 +457,8 @@ say_passed_alone() {
 [ $# -gt 0 ] || set -- layers unit cli tools spec live vm san oracle push browser consumers fuzz
 for kind; do add_kind "$kind"; done
 for kind in "${!order_alone[@]}"; do order[$kind]+=${order_alone[$kind]}; done	# they end last
+[ -z "${T:-}" ] || [ ${#names[@]} != 0 ] ||
+	{ echo "$0: T=$T names no test. Try: make check ALL=1 LIST=1, which lists all" >&2; exit 2; }
 if [ "${LIST:-}" ]; then
 	for i in "${!names[@]}"; do [ "${kinds[i]}" = build ] || echo "${names[i]}"; done
 	say_unchosen
@@ -464,7 +466,7 @@ if [ "${LIST:-}" ]; then
 fi
 run_all
 for kind in "${!kind_ms[@]}"; do printf '%s %d s\n' "$kind" $(((kind_ms[$kind] + 500) / 1000)); done | sort |
-	awk '{ text = text sep $0; sep = ", " } END { print "time: " text }'
+	awk '{ text = text sep $0; sep = ", " } END { if (text) print "time: " text }'
 add_tally
 [ ! -s "$failures" ] || cat "$failures"
 [ ${#passed_alone[@]} = 0 ] || say_passed_alone

@@ -147,6 +147,7 @@ chosen() {
 	[ "$got" = "$want" ] || { echo "$*: '$got', not '$want'"; bad=1; }
 }
 chosen 'cli/two.sh ' T=cli/two
+chosen 'tests/run.sh: T=cli/twoo names no test. Try: make check ALL=1 LIST=1, which lists all ' T=cli/twoo
 chosen 'cli/one.sh unit/test_c ' 'T=cli/o* unit/test_c'
 chosen 'cli/one.sh cli/three.sh ' CHECK=core
 chosen 'cli/three.sh cli/two.sh unit/test_a unit/test_c ' CHECK=rest
