@@ -143,7 +143,7 @@ git init -q . && git add -A . && git -c user.name=x -c user.email=x@x commit -q 
 chosen() {
 	local got want=$1
 	shift
-	got=$(env "$@" LIST=1 OUT="$PWD/out" tests/run.sh cli unit 2>&1 | tr '\n' ' ')
+	got=$(env "$@" BUILD=1 LIST=1 OUT="$PWD/out" tests/run.sh cli unit live 2>&1 | tr '\n' ' ')
 	[ "$got" = "$want" ] || { echo "$*: '$got', not '$want'"; bad=1; }
 }
 chosen 'cli/two.sh ' T=cli/two
