@@ -43,11 +43,13 @@ REPORT_SRCS := \
 	src/output/output_guard.c \
 	src/output/output_place.c \
 	src/model/binary.c \
+	src/model/definition_joiner.c \
 	src/model/definition_store.c \
 	src/model/per_process.c \
 	src/model/process.c \
 	src/model/process_mappings.c \
 	src/model/record.c \
+	src/model/same_definition.c \
 	src/model/stacks.c \
 	src/model/syscall_names.c \
 	formats/trace/chunk_decoder.c \

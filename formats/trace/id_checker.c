@@ -189,11 +189,12 @@ int id_checker_add(struct id_checker *t, struct record *rec)
 
 int id_checker_add_sample(struct id_checker *t, struct rec_sample *s)
 {
-	if (!(check_reference(t, REC_EVENT, &s->event) &
-	      check_reference(t, REC_THREAD, &s->thread) &
-	      check_reference(t, REC_NODE, &s->kstack) & check_reference(t, REC_NODE, &s->ustack) &
-	      check_reference(t, REC_FRAME, &s->variable) &
-	      check_reference(t, REC_STRING, &s->file)))
+	bool good = true;
+
+#define CHECK(member, NAME) good &= check_reference(t, REC_##NAME, &s->member);
+	SAMPLE_REFERENCES(CHECK)
+#undef CHECK
+	if (!good)
 		return -EBADMSG;
 	if (!s->scan || !s->thread)
 		return 0;

@@ -12,6 +12,12 @@ enum encoding { ENC_PLAIN, ENC_CONST, ENC_DELTA, ENC_RUNS, ENC_ASCENDING, ENCODI
 
 enum { COL_TIME = 1, COL_CPU = 7, COL_SCAN = 20, COL_RAN = 22 };
 
+union sample_references {
+#define X(member, NAME) uint32_t member;
+	SAMPLE_REFERENCES(X)
+#undef X
+};
+
 /*
  * The columns, with their ids on disk. Differences are only tried where neighbours are really near:
  * for ids of stacks and threads, differences are shorter before zstd and longer after it.
@@ -23,13 +29,16 @@ static const struct column {
 } columns[] = {
 #define SIZE_OF(member) sizeof(((struct rec_sample *)0)->member)
 #define COLUMN(id, m, encodings) { id, offsetof(struct rec_sample, m), SIZE_OF(m), encodings }
+/* An id: a member that SAMPLE_REFERENCES does not have does not compile. */
+#define REFERENCE(id, m) \
+	{ id, offsetof(struct rec_sample, m), sizeof(((union sample_references *)0)->m), ANY }
 #define ANY (1 << ENC_PLAIN | 1 << ENC_CONST | 1 << ENC_RUNS)
 	COLUMN(COL_TIME, time_ns, 1 << ENC_ASCENDING),
-	COLUMN(3, event, ANY),
-	COLUMN(5, thread, ANY),
+	REFERENCE(3, event),
+	REFERENCE(5, thread),
 	COLUMN(COL_CPU, cpu, ANY),
-	COLUMN(9, kstack, ANY),
-	COLUMN(11, ustack, ANY),
+	REFERENCE(9, kstack),
+	REFERENCE(11, ustack),
 	COLUMN(13, weight, ANY | 1 << ENC_DELTA),
 	COLUMN(15, state, ANY),
 	COLUMN(16, end, ANY),
@@ -42,14 +51,14 @@ static const struct column {
 	COLUMN(30, wait_kind, ANY),
 	COLUMN(32, holders, ANY),
 	COLUMN(34, object, ANY),
-	COLUMN(36, variable, ANY),
+	REFERENCE(36, variable),
 	COLUMN(38, args[0], ANY),
 	COLUMN(40, args[1], ANY),
 	COLUMN(42, args[2], ANY),
 	COLUMN(44, args[3], ANY),
 	COLUMN(46, args[4], ANY),
 	COLUMN(48, args[5], ANY),
-	COLUMN(50, file, ANY),
+	REFERENCE(50, file),
 };
 enum { NR_COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 

@@ -15,6 +15,7 @@
 #include "src/base/intern.h"
 #include "src/late_names/late_names.h"
 #include "src/model/definition_store.h"
+#include "src/model/same_definition.h"
 
 #define MAX_LINES 256			/* of a SYMBOL: TRACE.md 7 */
 
@@ -68,13 +69,6 @@ static bool same_string(const void *ctx, uint32_t id)
 	return len == k->len && !memcmp(text, k->text, len);
 }
 
-static uint64_t hash_func(const struct rec_func *f)
-{
-	uint64_t hash = hash_u64(hash_u64(f->flags, f->name), f->sysname);
-
-	return hash_u64(hash_u64(hash, f->file), f->start_line);
-}
-
 struct func_key {
 	const struct definition_store *tables;
 	const struct rec_func *f;
@@ -83,10 +77,8 @@ struct func_key {
 static bool same_func(const void *ctx, uint32_t id)
 {
 	const struct func_key *k = ctx;
-	const struct rec_func *f = definition_store_find_func(k->tables, id);
 
-	return f->name == k->f->name && f->sysname == k->f->sysname && f->flags == k->f->flags &&
-	       f->file == k->f->file && f->start_line == k->f->start_line;
+	return func_is_equal(definition_store_find_func(k->tables, id), k->f);
 }
 
 static int index_string(struct copy *c, uint32_t id, const char *missing)
@@ -105,9 +97,9 @@ static int index_func(struct copy *c, uint32_t id)
 {
 	struct func_key k = { tables_of(c), definition_store_find_func(tables_of(c), id) };
 
-	if (!k.f || ix_find(&c->funcs.known, hash_func(k.f), same_func, &k) != IX_NONE)
+	if (!k.f || ix_find(&c->funcs.known, func_hash(k.f), same_func, &k) != IX_NONE)
 		return 0;
-	return ix_add(&c->funcs.known, hash_func(k.f), id);
+	return ix_add(&c->funcs.known, func_hash(k.f), id);
 }
 
 /*
@@ -156,7 +148,7 @@ static int put_string(struct copy *c, uint32_t text, uint32_t *id)
 
 static int put_func(struct copy *c, uint32_t func, uint32_t *id)
 {
-	const struct late_func *f = &c->n->funcs[func];
+	const struct rec_func *f = &c->n->funcs[func];
 	struct record rec = { .tag = REC_FUNC };
 	struct func_key k = { tables_of(c), &rec.func };
 	int err;
@@ -176,7 +168,7 @@ static int put_func(struct copy *c, uint32_t func, uint32_t *id)
 		err = put_string(c, f->file, &rec.func.file);
 	if (err)
 		return err;
-	*id = ix_find(&c->funcs.known, hash_func(&rec.func), same_func, &k);
+	*id = ix_find(&c->funcs.known, func_hash(&rec.func), same_func, &k);
 	if (*id == IX_NONE)
 		*id = rec.func.id = ++c->funcs.last;
 	c->funcs.v[func] = *id;

@@ -112,7 +112,7 @@ static bool find_kernel_name(const struct lookup *l, const struct late_question 
 
 static int add_line(struct late_names *n, struct late_question *q, const struct symbol_line *line)
 {
-	const struct late_func func = {
+	const struct rec_func func = {
 		.name = late_names_text(n, line->name),
 		.sysname = late_names_text(n, line->sysname ? line->sysname : line->name),
 		.file = late_names_text(n, line->decl_file ? line->decl_file : line->file),
@@ -300,7 +300,7 @@ static int look_in_vdso(struct lookup *l, uint32_t binary)
 static int answer_kernel(struct lookup *l, struct late_binary *b, struct late_question *q)
 {
 	const struct rec_frame *f = late_names_frame(l->n, q);
-	struct late_func func = { .lang = LANG_C };
+	struct rec_func func = { .lang = LANG_C };
 	struct kernel_symbol ks;
 	enum late_cause cause = LATE_OTHER_KERNEL;
 	int err;

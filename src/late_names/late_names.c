@@ -8,6 +8,7 @@
 #include "src/base/array.h"
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
+#include "src/model/same_definition.h"
 
 struct late_names *late_names_new(bool again)
 {
@@ -241,23 +242,21 @@ uint32_t late_names_text(struct late_names *n, const char *text)
 
 struct func_key {
 	const struct late_names *n;
-	const struct late_func *f;
+	const struct rec_func *f;
 };
 
 static bool same_func(const void *ctx, uint32_t id)
 {
 	const struct func_key *k = ctx;
-	const struct late_func *f = &k->n->funcs[id];
 
-	return f->name == k->f->name && f->sysname == k->f->sysname && f->flags == k->f->flags &&
-	       f->file == k->f->file;
+	return func_is_equal(&k->n->funcs[id], k->f);
 }
 
-static int find_func(struct late_names *n, const struct late_func *f, uint32_t *index)
+static int find_func(struct late_names *n, const struct rec_func *f, uint32_t *index)
 {
-	uint64_t hash = hash_u64(hash_u64(hash_u64(f->flags, f->name), f->sysname), f->file);
+	uint64_t hash = func_hash(f);
 	struct func_key k = { n, f };
-	struct late_func *place;
+	struct rec_func *place;
 
 	*index = ix_find(&n->func_index, hash, same_func, &k);
 	if (*index != IX_NONE)
@@ -270,7 +269,7 @@ static int find_func(struct late_names *n, const struct late_func *f, uint32_t *
 	return ix_add(&n->func_index, hash, *index);
 }
 
-int late_names_add_line(struct late_names *n, struct late_question *q, const struct late_func *f,
+int late_names_add_line(struct late_names *n, struct late_question *q, const struct rec_func *f,
 			const struct rec_line *line)
 {
 	struct rec_line *place = array_push(&n->lines, &n->nr_lines, &n->cap_lines);

@@ -74,12 +74,6 @@ struct late_question {
 	uint32_t first_line, nr_lines;	/* in late_names.lines */
 };
 
-struct late_func {
-	uint32_t name, sysname, file;	/* in late_names.texts; file: that declares it */
-	uint32_t start_line;
-	uint8_t lang, flags;
-};
-
 struct late_segment {
 	struct definition_store *tables;	/* without stacks, threads and processes */
 	uint32_t *binaries;		/* by id: index in late_names.binaries; 0: none */
@@ -104,7 +98,7 @@ struct late_names {
 	size_t nr_questions, cap_questions;
 	struct rec_line *lines;		/* .func: index in funcs; .file: in texts */
 	size_t nr_lines, cap_lines;
-	struct late_func *funcs;
+	struct rec_func *funcs;		/* without ids; their texts are in texts */
 	size_t nr_funcs, cap_funcs;
 	struct hash_index func_index;
 	struct intern *texts;
@@ -135,7 +129,7 @@ const struct late_question *late_names_find(const struct late_names *n, uint32_t
  * line->func does not count. All lines of a question are added before those
  * of another one. 0 or -ENOMEM, silently.
  */
-int late_names_add_line(struct late_names *n, struct late_question *q, const struct late_func *f,
+int late_names_add_line(struct late_names *n, struct late_question *q, const struct rec_func *f,
 			const struct rec_line *line);
 /* The number of a text in n->texts, added if it is new; NULL: 0; UINT32_MAX: no memory. */
 uint32_t late_names_text(struct late_names *n, const char *text);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/model/same_definition.h"
 
 /*
  * A real trace has gaps between ids only where chunks were damaged, and a chunk holds some 100,000
@@ -160,6 +161,18 @@ static int add_row(struct definition_store *t, struct column *c, size_t size, ui
 	return 0;
 }
 
+/* Defined twice, it learns what the first definition lacked: same_definition.h. */
+static int add_process(struct definition_store *t, const struct rec_process *r)
+{
+	struct column *c = &t->columns[REC_PROCESS];
+	struct rec_process *rows = c->v;
+
+	if (r->id >= c->end || !rows[r->id].id)
+		return add_row(t, c, sizeof(*r), r->id, r);
+	process_learn(&rows[r->id], r);
+	return 0;
+}
+
 static int add_binary(struct definition_store *t, const struct rec_binary *r)
 {
 	struct rec_binary copy = *r;
@@ -285,7 +298,7 @@ static int add(struct definition_store *t, const struct record *rec)
 	switch (rec->tag) {
 	case REC_STRING: return add_string(t, &rec->string);
 	case REC_BINARY: return add_binary(t, &rec->binary);
-	case REC_PROCESS: return ADD(PROCESS, process);
+	case REC_PROCESS: return add_process(t, &rec->process);
 	case REC_THREAD: return ADD(THREAD, thread);
 	case REC_FRAME: return ADD(FRAME, frame);
 	case REC_NODE: return add_node(t, &rec->node);
@@ -312,40 +325,20 @@ int definition_store_record(void *tables, const struct record *rec)
 	return err < 0 ? err : 0;
 }
 
-#define FIND(type, NAME) \
-	const struct type *r = column_find(&t->columns[REC_##NAME], sizeof(*r), id); \
-	return r && r->id ? r : NULL
-
-const struct rec_binary *definition_store_find_binary(const struct definition_store *t, uint32_t id)
-{
-	FIND(rec_binary, BINARY);
+#define FIND(NAME, field) \
+const struct rec_##field *definition_store_find_##field(const struct definition_store *t, \
+							uint32_t id) \
+{ \
+	const struct rec_##field *r = column_find(&t->columns[REC_##NAME], sizeof(*r), id); \
+\
+	return r && r->id ? r : NULL; \
 }
-
-const struct rec_process *definition_store_find_process(const struct definition_store *t,
-							uint32_t id)
-{
-	FIND(rec_process, PROCESS);
-}
-
-const struct rec_thread *definition_store_find_thread(const struct definition_store *t, uint32_t id)
-{
-	FIND(rec_thread, THREAD);
-}
-
-const struct rec_frame *definition_store_find_frame(const struct definition_store *t, uint32_t id)
-{
-	FIND(rec_frame, FRAME);
-}
-
-const struct rec_func *definition_store_find_func(const struct definition_store *t, uint32_t id)
-{
-	FIND(rec_func, FUNC);
-}
-
-const struct rec_event *definition_store_find_event(const struct definition_store *t, uint32_t id)
-{
-	FIND(rec_event, EVENT);
-}
+FIND(BINARY, binary)
+FIND(PROCESS, process)
+FIND(THREAD, thread)
+FIND(FRAME, frame)
+FIND(FUNC, func)
+FIND(EVENT, event)
 
 const struct table_node *definition_store_node_row(const struct definition_store *t, uint32_t id)
 {

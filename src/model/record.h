@@ -378,6 +378,11 @@ struct rec_sample {
 	uint64_t args[SAMPLE_ARGS];	/* of the system call: registers at its entry */
 };
 
+/* The members of a sample that are ids, and what they refer to: X(member, NAME). */
+#define SAMPLE_REFERENCES(X) \
+	X(event, EVENT) X(thread, THREAD) X(kstack, NODE) X(ustack, NODE) X(variable, FRAME) \
+	X(file, STRING)
+
 /* Threads with consecutive ids: nr of them, beginning with thread. */
 struct rec_run {
 	uint32_t thread, nr;		/* nr > 0 */

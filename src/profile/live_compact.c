@@ -268,12 +268,10 @@ static int copy_row(struct compaction *c, const struct last_row *old)
 	struct last_row row = *old;
 	uint32_t id = new_count(c, old->count - 1), thread;
 
-	row.rec.thread = thread = live_copy_id(&c->copy, REC_THREAD, old->rec.thread);
-	row.rec.event = live_copy_id(&c->copy, REC_EVENT, old->rec.event);
-	row.rec.kstack = live_copy_id(&c->copy, REC_NODE, old->rec.kstack);
-	row.rec.ustack = live_copy_id(&c->copy, REC_NODE, old->rec.ustack);
-	row.rec.variable = live_copy_id(&c->copy, REC_FRAME, old->rec.variable);
-	row.rec.file = live_copy_id(&c->copy, REC_STRING, old->rec.file);
+#define COPY(member, NAME) row.rec.member = live_copy_id(&c->copy, REC_##NAME, old->rec.member);
+	SAMPLE_REFERENCES(COPY)
+#undef COPY
+	thread = row.rec.thread;
 	if (id == IX_NONE || array_reserve(&c->last.v, &c->last.cap, (size_t)thread + 1))
 		return -ENOMEM;
 	row.count = id + 1;
@@ -390,10 +388,15 @@ static void set_marks(struct live_profile *l)
 	l->marks.bytes = at_least(l->limits.bytes, bytes);
 }
 
+static int copy_claims(struct compaction *c)
+{
+	return live_ids_reclaim(&c->ids);
+}
+
 static int copy_all(struct compaction *c)
 {
 	static int (*const steps[])(struct compaction *c) = {
-		copy_events, copy_segment, copy_counts, copy_rows, copy_windows,
+		copy_events, copy_segment, copy_counts, copy_rows, copy_windows, copy_claims,
 	};
 	int err = 0;
 

@@ -8,21 +8,20 @@
 #include "formats/trace/record_fields.h"
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
+#include "src/model/same_definition.h"
 #include "src/profile/live_ids.h"
-
-static const enum record_tag tags[] = {
-	REC_STRING, REC_BINARY, REC_PROCESS, REC_THREAD, REC_EVENT, REC_FRAME, REC_NODE, REC_FUNC,
-};
 
 int live_copy_init(struct live_copy *c, const struct definition_store *from, struct live_ids *to)
 {
 	bool failed = false;
 
 	*c = (struct live_copy){ .from = from, .to = to };
-	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
-		c->end[tags[i]] = definition_store_id_end(from, tags[i]);
-		c->ids[tags[i]] = calloc((size_t)c->end[tags[i]] + 1, sizeof(**c->ids));
-		failed |= !c->ids[tags[i]];
+	for (unsigned i = 0; i < nr_definition_tags; i++) {
+		const enum record_tag tag = definition_tags[i];
+
+		c->end[tag] = definition_store_id_end(from, tag);
+		c->ids[tag] = calloc((size_t)c->end[tag] + 1, sizeof(**c->ids));
+		failed |= !c->ids[tag];
 	}
 	if (failed)
 		live_copy_release(c);
@@ -55,35 +54,6 @@ uint32_t live_copy_string(struct live_copy *c, const char *s)
 
 /* ---- one definition ---- */
 
-#define FETCH(NAME, field) \
-	case REC_##NAME: { \
-		const struct rec_##field *r = definition_store_find_##field(d, id); \
-		if (r) \
-			rec->field = *r; \
-		return r; \
-	}
-
-static bool fetch_string(const struct definition_store *d, uint32_t id, struct record *rec)
-{
-	rec->string.bytes = definition_store_string(d, id, &rec->string.len);
-	return definition_store_has_string(d, id);
-}
-
-/* What the old table says; false: it does not define it. */
-static bool fetch(const struct definition_store *d, uint32_t id, struct record *rec)
-{
-	switch ((unsigned)rec->tag) {
-	FETCH(BINARY, binary)
-	FETCH(PROCESS, process)
-	FETCH(THREAD, thread)
-	FETCH(EVENT, event)
-	FETCH(FRAME, frame)
-	FETCH(FUNC, func)
-	case REC_STRING: return fetch_string(d, id, rec);
-	}
-	return false;
-}
-
 static void copy_symbol(struct live_copy *c, uint32_t old, uint32_t frame)
 {
 	const struct table_symbol *s = definition_store_find_symbol(c->from, old);
@@ -115,10 +85,10 @@ static uint32_t copy_reference(struct live_copy *c, enum record_tag from, enum r
 
 static uint32_t copy_one(struct live_copy *c, enum record_tag tag, uint32_t id)
 {
-	struct record rec = { .tag = tag };
+	struct record rec;
 	uint32_t made;
 
-	if (!fetch(c->from, id, &rec))
+	if (!definition_load(c->from, tag, id, &rec))
 		return live_ids_missing(c->to, tag);
 	for (const struct field *f = record_layout(tag)->fields; f->at; f++) {
 		uint32_t *ref = f->to ? (uint32_t *)((char *)&rec + f->at) : NULL;

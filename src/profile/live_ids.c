@@ -33,15 +33,15 @@ void live_ids_begin_segment(struct live_ids *ids)
 {
 	for (unsigned tag = 0; tag < RECORD_TAGS; tag++)
 		forget_segment(&ids->kinds[tag]);
+	definition_joiner_begin(&ids->known);
 	ids->gaps = 0;
 }
 
 void live_ids_release(struct live_ids *ids)
 {
-	for (unsigned tag = 0; tag < RECORD_TAGS; tag++) {
+	for (unsigned tag = 0; tag < RECORD_TAGS; tag++)
 		forget_segment(&ids->kinds[tag]);
-		ix_release(&ids->kinds[tag].index);
-	}
+	definition_joiner_release(&ids->known);
 	definition_store_free(ids->store);
 	free(ids->lines);
 	memset(ids, 0, sizeof(*ids));
@@ -49,177 +49,14 @@ void live_ids_release(struct live_ids *ids)
 
 size_t live_ids_bytes(const struct live_ids *ids)
 {
-	size_t bytes = definition_store_bytes(ids->store);
+	size_t bytes = definition_store_bytes(ids->store) + definition_joiner_memory(&ids->known);
 
-	for (unsigned tag = 0; tag < RECORD_TAGS; tag++) {
-		const struct live_id_kind *k = &ids->kinds[tag];
-
-		bytes += k->cap_own * sizeof(*k->own);
-		if (k->index.slots)
-			bytes += ((size_t)k->index.mask + 1) * sizeof(*k->index.slots);
-	}
+	for (unsigned tag = 0; tag < RECORD_TAGS; tag++)
+		bytes += ids->kinds[tag].cap_own * sizeof(*ids->kinds[tag].own);
 	return bytes;
 }
 
-/* ---- contents ---- */
-
-static uint64_t two(uint32_t a, uint32_t b)
-{
-	return (uint64_t)a << 32 | b;
-}
-
-static uint64_t hash_string(const struct record *r)
-{
-	return hash_bytes(0, r->string.bytes, r->string.len);
-}
-
-static bool same_string(const struct definition_store *s, uint32_t id, const struct record *r)
-{
-	size_t len;
-	const char *bytes = definition_store_string(s, id, &len);
-
-	return len == r->string.len && !memcmp(bytes, r->string.bytes, len);
-}
-
-static uint64_t hash_binary(const struct record *r)
-{
-	const struct rec_binary *b = &r->binary;
-
-	return hash_u64(hash_u64(hash_u64(b->ino, b->dev), b->size_bytes), two(b->path, b->kind));
-}
-
-static bool same_binary(const struct definition_store *s, uint32_t id, const struct record *r)
-{
-	const struct rec_binary *a = definition_store_find_binary(s, id), *b = &r->binary;
-
-	return a && a->kind == b->kind && a->path == b->path && a->size_bytes == b->size_bytes &&
-	       a->mtime_ns == b->mtime_ns && a->dev == b->dev && a->ino == b->ino &&
-	       a->build_id_len == b->build_id_len &&
-	       !memcmp(a->build_id, b->build_id, a->build_id_len);
-}
-
-static uint64_t hash_process(const struct record *r)
-{
-	const struct rec_process *p = &r->process;
-
-	return hash_u64(hash_u64(p->start_boottime_ns, two(p->tgid, p->comm)), p->exe);
-}
-
-static bool same_process(const struct definition_store *s, uint32_t id, const struct record *r)
-{
-	const struct rec_process *a = definition_store_find_process(s, id), *b = &r->process;
-
-	return a && a->tgid == b->tgid && a->start_boottime_ns == b->start_boottime_ns &&
-	       a->comm == b->comm && a->exe == b->exe && a->ns_tgid == b->ns_tgid &&
-	       a->uid == b->uid && a->cgroup == b->cgroup && a->cmdline == b->cmdline &&
-	       !((a->flags ^ b->flags) & PROCESS_KTHREAD);
-}
-
-static uint64_t hash_thread(const struct record *r)
-{
-	const struct rec_thread *t = &r->thread;
-
-	return hash_u64(hash_u64(t->start_boottime_ns, two(t->tid, t->comm)), t->process);
-}
-
-static bool same_thread(const struct definition_store *s, uint32_t id, const struct record *r)
-{
-	const struct rec_thread *a = definition_store_find_thread(s, id), *b = &r->thread;
-
-	return a && a->process == b->process && a->tid == b->tid && a->comm == b->comm &&
-	       a->start_boottime_ns == b->start_boottime_ns && a->ns_tid == b->ns_tid;
-}
-
-static uint64_t hash_event(const struct record *r)
-{
-	return hash_u64(hash_u64(r->event.period, two(r->event.name, r->event.unit)),
-			r->event.kind);
-}
-
-static bool same_event(const struct definition_store *s, uint32_t id, const struct record *r)
-{
-	const struct rec_event *a = definition_store_find_event(s, id), *b = &r->event;
-
-	return a && a->name == b->name && a->kind == b->kind && a->freq_mhz == b->freq_mhz &&
-	       a->period == b->period && a->unit == b->unit;
-}
-
-static uint64_t hash_frame(const struct record *r)
-{
-	return hash_u64(hash_u64(r->frame.addr, two(r->frame.binary, r->frame.kind)),
-			r->frame.flags);
-}
-
-static bool same_frame(const struct definition_store *s, uint32_t id, const struct record *r)
-{
-	const struct rec_frame *a = definition_store_find_frame(s, id), *b = &r->frame;
-
-	return a && a->addr == b->addr && a->binary == b->binary && a->kind == b->kind &&
-	       a->flags == b->flags;
-}
-
-static uint64_t hash_node(const struct record *r)
-{
-	return hash_u64(0, two(r->node.parent, r->node.frame));
-}
-
-static bool same_node(const struct definition_store *s, uint32_t id, const struct record *r)
-{
-	const struct table_node *a = definition_store_node_row(s, id);
-
-	return a && a->parent == r->node.parent && a->frame == r->node.frame;
-}
-
-static uint64_t hash_func(const struct record *r)
-{
-	const struct rec_func *f = &r->func;
-
-	return hash_u64(hash_u64(two(f->name, f->sysname), two(f->file, f->start_line)),
-			two(f->lang, f->flags));
-}
-
-static bool same_func(const struct definition_store *s, uint32_t id, const struct record *r)
-{
-	const struct rec_func *a = definition_store_find_func(s, id), *b = &r->func;
-
-	return a && a->name == b->name && a->sysname == b->sysname && a->file == b->file &&
-	       a->start_line == b->start_line && a->lang == b->lang && a->flags == b->flags;
-}
-
-static const struct contents {
-	uint64_t (*hash)(const struct record *r);	/* NULL: the type defines nothing */
-	bool (*same)(const struct definition_store *s, uint32_t id, const struct record *r);
-} contents[RECORD_TAGS] = {
-	[REC_STRING] = { hash_string, same_string },
-	[REC_BINARY] = { hash_binary, same_binary },
-	[REC_PROCESS] = { hash_process, same_process },
-	[REC_THREAD] = { hash_thread, same_thread },
-	[REC_EVENT] = { hash_event, same_event },
-	[REC_FRAME] = { hash_frame, same_frame },
-	[REC_NODE] = { hash_node, same_node },
-	[REC_FUNC] = { hash_func, same_func },
-};
-
-struct search {
-	const struct definition_store *store;
-	const struct record *rec;
-};
-
-static bool is_same(const void *ctx, uint32_t id)
-{
-	const struct search *s = ctx;
-
-	return contents[s->rec->tag].same(s->store, id, s->rec);
-}
-
-/* Memory of a process for code made at run time: nothing says of which one. */
-static bool is_nameless(const struct record *rec)
-{
-	const struct rec_binary *b = &rec->binary;
-
-	return rec->tag == REC_BINARY && b->kind == BINARY_ANON && !b->ino && !b->dev &&
-	       !b->size_bytes;
-}
+/* ---- own ids ---- */
 
 uint32_t live_ids_undefined(struct live_ids *ids, enum record_tag tag)
 {
@@ -237,23 +74,36 @@ uint32_t live_ids_missing(struct live_ids *ids, enum record_tag tag)
 
 int live_ids_define(struct live_ids *ids, const struct record *rec, uint32_t *id, bool *is_new)
 {
-	struct live_id_kind *k = &ids->kinds[rec->tag];
-	const struct search s = { ids->store, rec };
-	uint64_t hash = contents[rec->tag].hash(rec);
-	struct record copy;
+	struct record own = *rec;
+	uint32_t found = definition_joiner_find(&ids->known, ids->store, rec);
+	int err;
 
-	*id = is_nameless(rec) ? IX_NONE : ix_find(&k->index, hash, is_same, &s);
 	if (is_new)
-		*is_new = *id == IX_NONE;
-	if (*id != IX_NONE)
-		return 0;
-	copy = *rec;
-	*id = *record_id(&copy) = ++k->last;
-	if (!definition_store_record(ids->store, &copy) &&
-	    (is_nameless(rec) || !ix_add(&k->index, hash, *id)))
-		return 0;
-	*id = 0;
-	return -ENOMEM;
+		*is_new = found == IX_NONE;
+	if (found != IX_NONE) {
+		*id = *record_id(&own) = found;
+		return definition_joiner_meet(&ids->known, ids->store, &own);
+	}
+	*id = *record_id(&own) = ++ids->kinds[rec->tag].last;
+	err = definition_store_record(ids->store, &own);
+	if (!err)
+		err = definition_joiner_add(&ids->known, &own, *id);
+	if (err)
+		*id = 0;
+	return err;
+}
+
+/* After a copy: of the processes, the segment has those that it has defined. */
+int live_ids_reclaim(struct live_ids *ids)
+{
+	const struct live_id_kind *k = &ids->kinds[REC_PROCESS];
+	int err = 0;
+
+	definition_joiner_begin(&ids->known);
+	for (size_t i = 0; i < k->nr_own && !err; i++)
+		if (k->own[i])
+			err = definition_joiner_claim(&ids->known, REC_PROCESS, k->own[i]);
+	return err;
 }
 
 /* ---- the ids of the segment ---- */
@@ -347,7 +197,7 @@ int live_ids_take(struct live_ids *ids, const struct record *rec)
 		return take_symbol(ids, &rec->symbol);
 	if (rec->tag == REC_PLACE)
 		return take_place(ids, &rec->place);
-	return contents[rec->tag].hash ? take_definition(ids, rec) : 0;
+	return record_defines(rec) ? take_definition(ids, rec) : 0;
 }
 
 /* Undefined threads stay apart, as long as there are few. */
@@ -370,11 +220,13 @@ static int refer_thread(struct live_ids *ids, uint32_t id, uint32_t *own)
 
 int live_ids_sample(struct live_ids *ids, const struct rec_sample *in, struct rec_sample *out)
 {
+	uint32_t own_thread = 0;
+	int err = refer_thread(ids, in->thread, &own_thread);
+
 	*out = *in;
-	out->event = refer(ids, REC_EVENT, in->event);
-	out->kstack = refer(ids, REC_NODE, in->kstack);
-	out->ustack = refer(ids, REC_NODE, in->ustack);
-	out->variable = refer(ids, REC_FRAME, in->variable);
-	out->file = refer(ids, REC_STRING, in->file);
-	return refer_thread(ids, in->thread, &out->thread);
+#define REFER(member, NAME) \
+	out->member = REC_##NAME == REC_THREAD ? own_thread : refer(ids, REC_##NAME, in->member);
+	SAMPLE_REFERENCES(REFER)
+#undef REFER
+	return err;
 }

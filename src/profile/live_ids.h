@@ -25,8 +25,8 @@
  * each type, so that "[missing]" stays "[missing]". Of an undefined thread each id gets an own one,
  * because a REPEAT tells them apart.
  *
- * Limits. What can change while a thing stays the same is not compared: the flags of a binary, the
- * parent of a process. The first definition counts, as for the names of a frame. Memory for code
+ * Limits. What can change while a thing stays the same is not compared (same_definition.h). The
+ * first definition counts, as for the names of a frame, and learns what it lacked. Memory for code
  * made at run time (BINARY_ANON without a file) looks the same in all processes; each definition of
  * it is another one, so stacks in such code differ between segments, and have equal names.
  */
@@ -35,13 +35,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/hash_index.h"
+#include "src/model/definition_joiner.h"
 #include "src/model/record.h"
 
 struct definition_store;
 
 struct live_id_kind {
-	struct hash_index index;	/* own ids by contents */
 	uint32_t last;			/* own id that was given last */
 	uint32_t missing;		/* own id that nothing defines; 0: none was needed yet */
 	uint32_t *own;			/* by id of the segment; 0: not defined */
@@ -50,6 +49,7 @@ struct live_id_kind {
 
 struct live_ids {
 	struct definition_store *store;	/* what own ids mean */
+	struct definition_joiner known;	/* own ids by contents */
 	struct live_id_kind kinds[RECORD_TAGS];
 	struct rec_line *lines;		/* of the SYMBOL that is being translated */
 	size_t cap_lines;
@@ -73,6 +73,8 @@ uint32_t live_ids_own(const struct live_ids *ids, enum record_tag tag, uint32_t 
  * -ENOMEM. Then *is_new says which, if it is not NULL.
  */
 int live_ids_define(struct live_ids *ids, const struct record *rec, uint32_t *id, bool *is_new);
+/* After a copy into ids, whose segment is being read: it may define other processes. */
+int live_ids_reclaim(struct live_ids *ids);
 uint32_t live_ids_missing(struct live_ids *ids, enum record_tag tag);
 /* An own id that nothing defines, and nothing else has. */
 uint32_t live_ids_undefined(struct live_ids *ids, enum record_tag tag);

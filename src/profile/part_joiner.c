@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/trace/record_fields.h"
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
 
@@ -14,25 +15,16 @@ struct part_ids {
 	size_t cap[RECORD_TAGS];
 };
 
-static const enum record_tag kinds[] = {
-	REC_STRING, REC_BINARY, REC_PROCESS, REC_THREAD, REC_EVENT, REC_FRAME, REC_NODE, REC_FUNC,
-};
-#define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
-
 static void forget_recording(struct part_joiner *j)
 {
-	for (size_t i = 0; i < NR_KINDS; i++)
-		ix_release(&j->index[kinds[i]]);
-	free(j->claimed);
-	j->claimed = NULL;
-	j->cap_claimed = 0;
+	definition_joiner_release(&j->known);
 	j->is_indexed = false;
 }
 
 static void free_ids(struct part_ids *ids)
 {
-	for (size_t i = 0; ids && i < NR_KINDS; i++)
-		free(ids->v[kinds[i]]);
+	for (unsigned tag = 0; ids && tag < RECORD_TAGS; tag++)
+		free(ids->v[tag]);
 	free(ids);
 }
 
@@ -70,6 +62,7 @@ static int add_part(struct part_joiner *j, uint32_t number)
 	p->number = number;
 	if (before && number > before->number) {
 		p->recording = before->recording;
+		definition_joiner_begin(&j->known);
 		p->ids = calloc(1, sizeof(*p->ids));
 		if (p->ids)
 			return 0;
@@ -105,183 +98,40 @@ size_t part_joiner_memory(const struct part_joiner *j, uint32_t segment)
 	const struct part_ids *ids = j->v[segment].ids;
 	size_t bytes = 0;
 
-	for (size_t i = 0; ids && i < NR_KINDS; i++)
-		bytes += ids->cap[kinds[i]] * sizeof(*ids->v[0]);
+	for (unsigned tag = 0; ids && tag < RECORD_TAGS; tag++)
+		bytes += ids->cap[tag] * sizeof(*ids->v[0]);
 	return bytes;
 }
 
-/* ---- definitions that are equal ---- */
-
-/* The definition of the recording with this id. false: there is none. */
-static bool load(const struct definition_store *t, enum record_tag tag, uint32_t id,
-		 struct record *out)
-{
-	const struct table_node *n;
-	const void *found = NULL;
-
-	out->tag = tag;
-#define LOAD(NAME, field, find) \
-	if (tag == REC_##NAME && (found = definition_store_find_##find(t, id))) \
-		out->field = *(const struct rec_##field *)found;
-	LOAD(BINARY, binary, binary)
-	LOAD(PROCESS, process, process)
-	LOAD(THREAD, thread, thread)
-	LOAD(EVENT, event, event)
-	LOAD(FRAME, frame, frame)
-	LOAD(FUNC, func, func)
-#undef LOAD
-	if (tag == REC_STRING) {
-		out->string.bytes = definition_store_string(t, id, &out->string.len);
-		return true;
-	}
-	if (tag != REC_NODE)
-		return found;
-	n = definition_store_node_row(t, id);
-	out->node = n ? (struct rec_node){ id, n->parent, n->frame } : (struct rec_node){ 0 };
-	return n;
-}
-
-static uint64_t hash_of(const struct record *r)
-{
-	switch ((int)r->tag) {
-	case REC_STRING: return hash_bytes(0, r->string.bytes, r->string.len);
-	case REC_BINARY: return hash_u64(hash_u64(r->binary.path, r->binary.ino), r->binary.dev);
-	case REC_PROCESS: return hash_u64(r->process.tgid, r->process.start_boottime_ns);
-	case REC_THREAD:
-		return hash_u64(hash_u64(r->thread.tid, r->thread.process), r->thread.comm);
-	case REC_EVENT: return hash_u64(r->event.name, r->event.unit);
-	case REC_FRAME: return hash_u64(hash_u64(r->frame.addr, r->frame.binary), r->frame.flags);
-	case REC_NODE: return hash_u64(hash_u64(7, r->node.parent), r->node.frame);
-	case REC_FUNC: return hash_u64(hash_u64(r->func.name, r->func.sysname), r->func.file);
-	}
-	return 0;
-}
-
-static bool same_binary(const struct rec_binary *a, const struct rec_binary *b)
-{
-	return a->kind == b->kind && (a->kind != BINARY_ANON || a->ino) && a->path == b->path &&
-	       a->dev == b->dev && a->ino == b->ino && a->size_bytes == b->size_bytes &&
-	       a->mtime_ns == b->mtime_ns && a->build_id_len == b->build_id_len &&
-	       !memcmp(a->build_id, b->build_id, a->build_id_len);
-}
-
-/* What program it runs may have become known later. With another name it is one after an exec. */
-static bool same_process(const struct rec_process *a, const struct rec_process *b)
-{
-	return a->tgid == b->tgid && a->start_boottime_ns == b->start_boottime_ns &&
-	       a->comm == b->comm && (a->exe == b->exe || !a->exe || !b->exe);
-}
-
-static bool same_thread(const struct rec_thread *a, const struct rec_thread *b)
-{
-	return a->process == b->process && a->tid == b->tid && a->comm == b->comm &&
-	       a->start_boottime_ns == b->start_boottime_ns;
-}
-
-static bool same_func(const struct rec_func *a, const struct rec_func *b)
-{
-	return a->name == b->name && a->sysname == b->sysname && a->file == b->file &&
-	       a->start_line == b->start_line && a->lang == b->lang && a->flags == b->flags;
-}
-
-static bool is_equal(const struct record *a, const struct record *b)
-{
-	switch ((int)a->tag) {
-	case REC_STRING:
-		return a->string.len == b->string.len &&
-		       !memcmp(a->string.bytes, b->string.bytes, a->string.len);
-	case REC_BINARY: return same_binary(&a->binary, &b->binary);
-	case REC_PROCESS:
-		return same_process(&a->process, &b->process);
-	case REC_THREAD: return same_thread(&a->thread, &b->thread);
-	case REC_EVENT:
-		return a->event.name == b->event.name && a->event.unit == b->event.unit &&
-		       a->event.kind == b->event.kind && a->event.period == b->event.period &&
-		       a->event.freq_mhz == b->event.freq_mhz;
-	case REC_FRAME:
-		return a->frame.addr == b->frame.addr && a->frame.binary == b->frame.binary &&
-		       a->frame.kind == b->frame.kind && a->frame.flags == b->frame.flags;
-	case REC_NODE:
-		return a->node.parent == b->node.parent && a->node.frame == b->node.frame;
-	case REC_FUNC: return same_func(&a->func, &b->func);
-	}
-	return false;
-}
-
-struct key {
-	const struct part_joiner *j;
-	const struct definition_store *tables;
-	const struct record *rec;
-};
-
-/* A part defines no process twice: two that look equal are one before and one after an exec. */
-static bool is_claimed(const struct part_joiner *j, enum record_tag tag, uint32_t id)
-{
-	return tag == REC_PROCESS && id < j->cap_claimed && j->claimed[id] == j->nr;
-}
-
-static bool is_same(const void *ctx, uint32_t id)
-{
-	const struct key *k = ctx;
-	struct record has;
-
-	return load(k->tables, k->rec->tag, id, &has) && is_equal(k->rec, &has) &&
-	       !is_claimed(k->j, k->rec->tag, id);
-}
-
-static int index_kind(struct part_joiner *j, const struct definition_store *t, enum record_tag tag)
-{
-	uint32_t end = definition_store_id_end(t, tag);
-	struct record has;
-	int err = 0;
-
-	for (uint32_t id = 1; id < end && !err; id++)
-		if (load(t, tag, id, &has))
-			err = ix_add(&j->index[tag], hash_of(&has), id);
-	return err;
-}
+/* ---- definitions ---- */
 
 static int index_recording(struct part_joiner *j, const struct definition_store *t)
 {
-	int err = 0;
+	int err = definition_joiner_add_all(&j->known, t);
 
-	for (size_t i = 0; i < NR_KINDS && !err; i++)
-		err = index_kind(j, t, kinds[i]);
 	j->is_indexed = !err;
 	return err;
 }
 
-static int claim(struct part_joiner *j, uint32_t process)
-{
-	if (array_reserve(&j->claimed, &j->cap_claimed, (size_t)process + 1))
-		return -ENOMEM;
-	j->claimed[process] = (uint32_t)j->nr;
-	return 0;
-}
-
-/* Gives a definition its id in the recording. 1: it is new; 0: the recording has it. */
-static int define(struct part_joiner *j, struct part_ids *ids, const struct definition_store *t,
+/*
+ * Gives a definition its id in the recording. 1: it is new; 0: the recording has it, and the store
+ * has learned what it lacked.
+ */
+static int define(struct part_joiner *j, struct part_ids *ids, struct definition_store *t,
 		  struct record *rec)
 {
 	uint32_t *place = record_id(rec), own = *place;
-	struct key k = { j, t, rec };
-	uint64_t hash = hash_of(rec);
-	uint32_t id = ix_find(&j->index[rec->tag], hash, is_same, &k);
+	uint32_t id = definition_joiner_find(&j->known, t, rec);
 	bool is_new = id == IX_NONE;
 
 	if (array_reserve(&ids->v[rec->tag], &ids->cap[rec->tag], (size_t)own + 1))
 		return -ENOMEM;
-	if (is_new) {
-		id = definition_store_id_end(t, rec->tag);
-		if (!id)
-			id = 1;
-		if (ix_add(&j->index[rec->tag], hash, id))
-			return -ENOMEM;
-	}
-	if (rec->tag == REC_PROCESS && claim(j, id))
-		return -ENOMEM;
+	if (is_new)
+		id = definition_store_id_end(t, rec->tag) ?: 1;
 	ids->v[rec->tag][own] = *place = id;
-	return is_new;
+	if (is_new)
+		return definition_joiner_add(&j->known, rec, id) ?: 1;
+	return definition_joiner_meet(&j->known, t, rec);
 }
 
 /* ---- references ---- */
@@ -291,18 +141,26 @@ static uint32_t translated(const struct part_ids *ids, enum record_tag tag, uint
 	return id < ids->cap[tag] ? ids->v[tag][id] : 0;
 }
 
-#define REF(NAME, field) (field) = translated(ids, REC_##NAME, (field))
-
-static int translate_symbol(struct part_joiner *j, const struct part_ids *ids,
-			    struct rec_symbol *s)
+static void translate_fields(const struct part_ids *ids, struct record *rec)
 {
-	REF(FRAME, s->frame);
+	for (const struct field *f = record_layout(rec->tag)->fields; f->at; f++) {
+		uint32_t *id = f->to ? (uint32_t *)((char *)rec + f->at) : NULL;
+
+		if (id)
+			*id = translated(ids, f->to, *id);
+	}
+}
+
+static int translate_lines(struct part_joiner *j, const struct part_ids *ids, struct rec_symbol *s)
+{
 	if (array_reserve(&j->lines, &j->cap_lines, s->nr_lines))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->nr_lines; i++) {
-		j->lines[i] = s->lines[i];
-		REF(FUNC, j->lines[i].func);
-		REF(STRING, j->lines[i].file);
+		struct rec_line line = s->lines[i];
+
+		line.func = translated(ids, REC_FUNC, line.func);
+		line.file = translated(ids, REC_STRING, line.file);
+		j->lines[i] = line;
 	}
 	s->lines = j->lines;
 	return s->frame != 0;
@@ -310,59 +168,23 @@ static int translate_symbol(struct part_joiner *j, const struct part_ids *ids,
 
 static void translate_sample(const struct part_ids *ids, struct rec_sample *s)
 {
-	REF(EVENT, s->event);
-	REF(THREAD, s->thread);
-	REF(NODE, s->kstack);
-	REF(NODE, s->ustack);
-	REF(FRAME, s->variable);
-	REF(STRING, s->file);
+#define TRANSLATE(member, NAME) s->member = translated(ids, REC_##NAME, s->member);
+	SAMPLE_REFERENCES(TRANSLATE)
+#undef TRANSLATE
 }
 
-static void translate_definition(const struct part_ids *ids, struct record *r)
+static int translate(struct part_joiner *j, struct part_ids *ids, struct definition_store *tables,
+		     struct record *rec)
 {
-	switch ((int)r->tag) {
-	case REC_BINARY: REF(STRING, r->binary.path); break;
-	case REC_PROCESS:
-		REF(PROCESS, r->process.parent);
-		REF(STRING, r->process.comm);
-		REF(STRING, r->process.cgroup);
-		REF(STRING, r->process.cmdline);
-		REF(BINARY, r->process.exe);
-		break;
-	case REC_THREAD:
-		REF(PROCESS, r->thread.process);
-		REF(STRING, r->thread.comm);
-		break;
-	case REC_EVENT:
-		REF(STRING, r->event.name);
-		REF(STRING, r->event.unit);
-		break;
-	case REC_FRAME: REF(BINARY, r->frame.binary); break;
-	case REC_NODE:
-		REF(NODE, r->node.parent);
-		REF(FRAME, r->node.frame);
-		break;
-	case REC_FUNC:
-		REF(STRING, r->func.name);
-		REF(STRING, r->func.sysname);
-		REF(STRING, r->func.file);
-		break;
-	}
-}
-
-static int translate(struct part_joiner *j, struct part_ids *ids,
-		     const struct definition_store *tables, struct record *rec)
-{
+	translate_fields(ids, rec);
 	switch (rec->tag) {
-	case REC_STRING: case REC_BINARY: case REC_PROCESS: case REC_THREAD: case REC_EVENT:
-	case REC_FRAME: case REC_NODE: case REC_FUNC:
-		translate_definition(ids, rec);
+#define DEFINITION(tag, NAME, field, STORED, max_id) case REC_##NAME:
+#define RECORD(tag, NAME, field, STORED)
+#include "src/model/records.def"
 		return define(j, ids, tables, rec);
 	case REC_SYMBOL:
-		return translate_symbol(j, ids, &rec->symbol);
+		return translate_lines(j, ids, &rec->symbol);
 	case REC_PLACE:
-		REF(FRAME, rec->place.frame);
-		REF(STRING, rec->place.file);
 		return rec->place.frame != 0;
 	case REC_SAMPLE:
 		translate_sample(ids, &rec->sample);
@@ -376,8 +198,7 @@ static int translate(struct part_joiner *j, struct part_ids *ids,
 	return 1;
 }
 
-int part_joiner_record(struct part_joiner *j, const struct definition_store *tables,
-		       struct record *rec)
+int part_joiner_record(struct part_joiner *j, struct definition_store *tables, struct record *rec)
 {
 	struct part *p = &j->v[j->nr - 1];
 

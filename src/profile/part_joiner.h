@@ -32,7 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/hash_index.h"
+#include "src/model/definition_joiner.h"
 #include "src/model/record.h"
 
 struct definition_store;
@@ -49,10 +49,8 @@ struct part_joiner {
 	struct part *v;			/* by segment of the file */
 	size_t nr, cap;
 	uint32_t nr_recordings;
-	struct hash_index index[RECORD_TAGS];	/* of what the recording has defined */
+	struct definition_joiner known;	/* what the recording has defined */
 	bool is_indexed;
-	uint32_t *claimed;		/* by process: the last segment that has it, plus 1 */
-	size_t cap_claimed;
 	struct rec_line *lines;		/* of the SYMBOL that was translated last */
 	size_t cap_lines;
 };
@@ -64,10 +62,9 @@ int part_joiner_enter(struct part_joiner *j, uint32_t segment, const struct reco
 uint32_t part_joiner_recording(const struct part_joiner *j, uint32_t segment);
 /*
  * rec: of the segment that was entered last; its lists are borrowed until the next call. 1: it is
- * to be used; 0: the recording has it already; -ENOMEM.
+ * to be used; 0: the recording has it already, and tables have what it adds; -ENOMEM.
  */
-int part_joiner_record(struct part_joiner *j, const struct definition_store *tables,
-		       struct record *rec);
+int part_joiner_record(struct part_joiner *j, struct definition_store *tables, struct record *rec);
 /* true: the segment has ids of its own, which are translated in s. */
 bool part_joiner_sample(const struct part_joiner *j, uint32_t segment, struct rec_sample *s);
 /* Whether a segment goes on with the recording of the one before it. */

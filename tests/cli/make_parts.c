@@ -2,7 +2,9 @@
 /*
  * make_parts FROM TO SAMPLES: the same recording, divided into parts of about so many samples (0: in one), as a
  * recorder does it: each part defines what its own samples need, and a scan is in one part as a whole. Only the
- * definitions that a report uses are copied, and REPEATs become the rows they stand for.
+ * definitions that a report uses are copied, and REPEATs become the rows they stand for. With LATE in the
+ * environment every other part, the first one among them, lacks the program, the command line and the control
+ * group of each process.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -93,6 +95,8 @@ static uint32_t process(struct maker *m, uint32_t from)
 	rec.process.cgroup = string(m, p->cgroup);
 	rec.process.cmdline = string(m, p->cmdline);
 	rec.process.exe = binary(m, p->exe);
+	if (getenv("LATE") && m->part % 2)
+		rec.process.exe = rec.process.cgroup = rec.process.cmdline = 0;
 	rec.process.id = *id = ++m->next[REC_PROCESS];
 	put(m, &rec);
 	return *id;

@@ -75,6 +75,16 @@ if can_record; then
 	reports
 fi
 
+# What a process is becomes known late, and is missing again: all readers count the same processes, threads and functions.
+export LATE=1
+divide sim.pbz 250
+unset LATE
+both report -q t.pbz --by process --collapse
+both report -q t.pbz --by program --collapse
+both report -q t.pbz --csv
+both info --json t.pbz
+for view in flame top threads; do both tui --once --no-color --view $view t.pbz; done
+
 # --- what differs: a part that is missing, and a cut in the middle
 
 divide sim.pbz 250

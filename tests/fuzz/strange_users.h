@@ -217,7 +217,7 @@ static void strange_answer(struct late_names *n, unsigned choice)
 		uint32_t lines = (uint32_t)(choice + i) % 4;
 
 		for (uint32_t k = 0; k < lines; k++) {
-			struct late_func f = { .name = late_names_text(n, "\x1b[31m\xff"), .sysname = late_names_text(n, ""),
+			struct rec_func f = { .name = late_names_text(n, "\x1b[31m\xff"), .sysname = late_names_text(n, ""),
 					       .file = late_names_text(n, k ? "/a" : NULL), .start_line = UINT32_MAX };
 
 			if (late_names_add_line(n, q, &f, &(struct rec_line){ .line = k ? UINT32_MAX : 0, .column = k,

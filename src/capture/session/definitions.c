@@ -13,6 +13,7 @@
 #include "src/model/binary.h"
 #include "src/model/per_process.h"
 #include "src/model/process.h"
+#include "src/model/same_definition.h"
 #include "src/symbolize/symbolizer.h"
 
 #define RETIRE_FROM 4096		/* fewer threads are not worth a look */
@@ -263,15 +264,8 @@ struct thread_key {
 static bool same_thread(const void *ctx, uint32_t id)
 {
 	const struct thread_key *k = ctx;
-	const struct rec_thread *t = &k->d->threads[id].t;
 
-	return t->tid == k->t->tid && t->process == k->t->process && t->comm == k->t->comm &&
-	       t->start_boottime_ns == k->t->start_boottime_ns;
-}
-
-static uint64_t hash_thread(const struct rec_thread *t)
-{
-	return hash_u64(hash_u64(t->tid, t->process), t->comm);
+	return thread_is_equal(&k->d->threads[id].t, k->t);
 }
 
 uint32_t definitions_thread(struct definitions *d, const struct rec_thread *thread,
@@ -283,7 +277,7 @@ uint32_t definitions_thread(struct definitions *d, const struct rec_thread *thre
 	uint32_t at;
 
 	rec.thread.comm = definitions_string(d, comm);
-	at = ix_find(&d->thread_index, hash_thread(&rec.thread), same_thread, &k);
+	at = ix_find(&d->thread_index, thread_hash(&rec.thread), same_thread, &k);
 	if (at != IX_NONE) {
 		d->threads[at].was_met = true;
 		return d->threads[at].t.id;
@@ -293,7 +287,7 @@ uint32_t definitions_thread(struct definitions *d, const struct rec_thread *thre
 		return 0;
 	rec.thread.id = d->nr_threads + 1;
 	*place = (struct known_thread){ rec.thread, true };
-	if (ix_add(&d->thread_index, hash_thread(&rec.thread), (uint32_t)d->nr_known - 1)) {
+	if (ix_add(&d->thread_index, thread_hash(&rec.thread), (uint32_t)d->nr_known - 1)) {
 		d->nr_known--;
 		return 0;
 	}
@@ -319,7 +313,7 @@ size_t definitions_retire(struct definitions *d, uint64_t now_ns)
 	ix_release(&d->thread_index);
 	d->nr_known = keep;
 	for (size_t i = 0; i < keep && !d->err; i++)
-		d->err = ix_add(&d->thread_index, hash_thread(&d->threads[i].t), (uint32_t)i);
+		d->err = ix_add(&d->thread_index, thread_hash(&d->threads[i].t), (uint32_t)i);
 	d->retired_ns = now_ns;
 	return keep;
 }
@@ -332,10 +326,8 @@ struct func_key {
 static bool same_func(const void *ctx, uint32_t id)
 {
 	const struct func_key *k = ctx;
-	const struct rec_func *f = &k->d->funcs[id];
 
-	return f->name == k->f->name && f->sysname == k->f->sysname && f->flags == k->f->flags &&
-	       f->file == k->f->file;
+	return func_is_equal(&k->d->funcs[id], k->f);
 }
 
 uint32_t definitions_func(struct definitions *d, const struct symbol_line *l)
@@ -352,8 +344,7 @@ uint32_t definitions_func(struct definitions *d, const struct symbol_line *l)
 	rec.func.start_line = l->decl_line;
 	rec.func.lang = l->lang;
 	rec.func.flags = l->func_flags;
-	hash = hash_u64(hash_u64(rec.func.flags, rec.func.name), rec.func.sysname);
-	hash = hash_u64(hash, rec.func.file);
+	hash = func_hash(&rec.func);
 	id = ix_find(&d->func_index, hash, same_func, &k);
 	if (id != IX_NONE)
 		return id;
