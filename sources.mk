@@ -83,14 +83,7 @@ REPORT_SRCS := \
 	src/profile/fold_stacks.c \
 	src/profile/frame_name.c \
 	src/profile/largest.c \
-	src/profile/live_compact.c \
-	src/profile/live_copy.c \
-	src/profile/live_fates.c \
-	src/profile/live_ids.c \
-	src/profile/live_profile.c \
-	src/profile/live_read.c \
 	src/profile/live_scans.c \
-	src/profile/live_windows.c \
 	src/profile/loss_list.c \
 	src/profile/name_health.c \
 	src/profile/no_match.c \
@@ -485,13 +478,20 @@ CAPTURE_SRCS := \
 	src/flight/row_watch.c \
 	src/flight/trigger.c \
 	src/live/feed.c \
+	src/live/live_compact.c \
+	src/live/live_copy.c \
 	src/live/live_entries.c \
 	src/live/live_facts.c \
+	src/live/live_fates.c \
+	src/live/live_ids.c \
 	src/live/live_page.c \
+	src/live/live_profile.c \
+	src/live/live_read.c \
 	src/live/live_stacks.c \
 	src/live/live_tables.c \
 	src/live/live_threads.c \
 	src/live/live_waits.c \
+	src/live/live_windows.c \
 	src/live/thread_rows.c \
 	src/live/segment_head.c \
 	src/serve/access.c \

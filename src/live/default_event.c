@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "src/model/definition_store.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 
 uint32_t live_default_event(const struct live_profile *l)
 {

@@ -14,7 +14,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/live/segment_head.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 
 enum { LOOK_EACH = 256 };		/* records between two looks at the clock */
 

@@ -9,8 +9,8 @@
 #include "src/base/array.h"
 #include "src/base/bytes.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_profile.h"
-#include "src/profile/live_windows.h"
+#include "src/live/live_profile.h"
+#include "src/live/live_windows.h"
 #include "src/profile/weight_text.h"
 
 void live_entries_release(struct live_entries *e)

@@ -8,7 +8,7 @@
 #include "src/base/clock.h"
 #include "src/live/live_page_parts.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 #include "src/profile/report_text.h"
 #include "src/profile/state_words.h"
 #include "src/profile/trace_events.h"

@@ -17,8 +17,8 @@
 #include "src/live/live_page_parts.h"
 #include "src/model/definition_store.h"
 #include "src/model/syscall_names.h"
-#include "src/profile/live_profile.h"
-#include "src/profile/live_windows.h"
+#include "src/live/live_profile.h"
+#include "src/live/live_windows.h"
 #include "src/profile/trace_summary.h"
 
 #define DEFLATE_FROM 400		/* shorter messages hardly become shorter */

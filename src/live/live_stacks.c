@@ -7,7 +7,7 @@
 
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 #include "src/profile/stack_note.h"
 
 int live_stacks_init(struct live_stacks *s, struct intern *strings)

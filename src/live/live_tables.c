@@ -8,7 +8,7 @@
 #include "src/base/intern.h"
 #include "src/live/live_page_parts.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 #include "src/profile/program_name.h"
 #include "src/profile/quiet_threads.h"
 #include "src/profile/report.h"

@@ -14,7 +14,7 @@
 #include "src/live/live_stacks.h"
 #include "src/live/thread_rows.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 #include "src/profile/wait_function.h"
 #include "src/profile/wait_place.h"
 

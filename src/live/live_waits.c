@@ -10,7 +10,7 @@
 #include "formats/render/waits_json.h"
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 #include "src/profile/wait_edges.h"
 
 void live_waits_release(struct live_waits *w)

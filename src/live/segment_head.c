@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 
 enum { MOST_METAS = 1000 };	/* a recorder writes some dozens */
 

@@ -8,8 +8,8 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_profile.h"
-#include "src/profile/live_windows.h"
+#include "src/live/live_profile.h"
+#include "src/live/live_windows.h"
 
 #define CPU_OF_NS (5 * NSEC_PER_SEC)
 

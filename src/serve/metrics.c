@@ -9,7 +9,7 @@
 #include "formats/trace/trace_reader.h"
 #include "src/live/feed.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 #include "src/profile/state_words.h"
 #include "src/profile/trace_summary.h"
 #include "src/serve/event_stream.h"

@@ -20,7 +20,7 @@
 #include "src/live/feed.h"
 #include "src/live/live_page.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 #include "src/profile/profile.h"
 #include "src/serve/shared_text.h"
 

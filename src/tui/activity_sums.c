@@ -7,7 +7,7 @@
 
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_windows.h"
+#include "src/live/live_windows.h"
 #include "src/profile/weight_text.h"
 
 struct summing {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 
 struct activity_wish {
 	const struct live_profile *live;

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 
 #define MINUTE_SECONDS 60
 #define MINUTE_BUDGET_NS 8000000

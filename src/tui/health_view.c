@@ -8,7 +8,7 @@
 #include "formats/render/columns.h"
 #include "formats/trace/trace_reader.h"
 #include "src/base/clock.h"
-#include "src/profile/live_windows.h"
+#include "src/live/live_windows.h"
 #include "src/profile/report_text.h"
 #include "src/profile/trace_summary.h"
 #include "src/profile/weight_text.h"

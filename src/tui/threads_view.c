@@ -12,7 +12,7 @@
 #include "src/base/clock.h"
 #include "src/live/thread_rows.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_windows.h"
+#include "src/live/live_windows.h"
 #include "src/profile/state_words.h"
 #include "src/profile/wait_function.h"
 #include "src/profile/wait_place.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "src/base/clock.h"
-#include "src/profile/live_windows.h"
+#include "src/live/live_windows.h"
 #include "src/tui/activity_sums.h"
 #include "src/tui/tui_state.h"
 

@@ -19,7 +19,7 @@
 
 #include "src/live/thread_rows.h"
 #include "src/profile/fold_roots.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 #include "src/profile/profile.h"
 #include "src/tui/canvas.h"
 #include "src/tui/export_files.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "src/base/clock.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 #include "src/profile/profile.h"
 #include "src/recording/record_tee.h"
 

@@ -29,8 +29,8 @@
 #include "src/base/memory.h"
 #include "src/live/feed.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_profile.h"
-#include "src/profile/live_windows.h"
+#include "src/live/live_profile.h"
+#include "src/live/live_windows.h"
 #include "src/profile/profile.h"
 #include "src/profile/trace_summary.h"
 

@@ -13,7 +13,7 @@
 #include "formats/trace/trace_reader.h"
 #include "formats/trace/trace_writer.h"
 #include "src/base/clock.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 #include "src/profile/profile.h"
 
 /* CPU time of this thread, which other processes of the machine influence little. */

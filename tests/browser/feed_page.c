@@ -23,7 +23,7 @@
 #include "src/base/bytes.h"
 #include "src/base/fail.h"
 #include "src/live/live_page.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 
 enum { MAX_KEPT = 100, MAX_LINES = 4 };
 

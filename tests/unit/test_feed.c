@@ -10,7 +10,7 @@
 
 #include "formats/trace/trace_reader.h"
 #include "src/live/feed.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 #include "src/profile/trace_summary.h"
 #include "tests/unit/fixture_report.h"
 

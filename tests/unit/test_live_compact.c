@@ -13,8 +13,8 @@
 #include "src/model/definition_store.h"
 #include "src/profile/fold.h"
 #include "src/profile/largest.h"
-#include "src/profile/live_profile.h"
-#include "src/profile/live_windows.h"
+#include "src/live/live_profile.h"
+#include "src/live/live_windows.h"
 #include "src/profile/profile.h"
 #include "src/profile/state_words.h"
 

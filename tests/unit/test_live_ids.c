@@ -9,8 +9,8 @@
 
 #include "formats/trace/record_fields.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_ids.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_ids.h"
+#include "src/live/live_profile.h"
 #include "tests/unit/fixture_report.h"
 
 extern const struct renderer renderer_collapse;

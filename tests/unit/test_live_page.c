@@ -16,7 +16,7 @@
 #include "src/base/bytes.h"
 #include "src/live/live_page.h"
 #include "src/profile/fold.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 #include "src/profile/profile.h"
 
 enum { MAX = 4096, LINES = 4000 };

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "src/model/definition_store.h"
-#include "src/profile/live_profile.h"
+#include "src/live/live_profile.h"
 #include "tests/unit/fixture_report.h"
 
 extern const struct renderer renderer_collapse, renderer_text;

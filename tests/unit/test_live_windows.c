@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "src/profile/live_windows.h"
+#include "src/live/live_windows.h"
 
 #define SEC LIVE_WINDOW_NS
 

@@ -11,9 +11,9 @@
 
 #include "src/base/hash_index.h"
 #include "src/model/record.h"
-#include "src/profile/live_ids.h"
-#include "src/profile/live_profile.h"
-#include "src/profile/live_windows.h"
+#include "src/live/live_ids.h"
+#include "src/live/live_profile.h"
+#include "src/live/live_windows.h"
 #include "src/profile/trace_summary.h"
 #include "src/profile/wall_clock.h"
 

@@ -35,9 +35,9 @@
 #include "src/base/memory.h"
 #include "src/model/definition_store.h"
 #include "src/profile/largest.h"
-#include "src/profile/live_copy.h"
-#include "src/profile/live_fates.h"
-#include "src/profile/live_profile_parts.h"
+#include "src/live/live_copy.h"
+#include "src/live/live_fates.h"
+#include "src/live/live_profile_parts.h"
 #include "src/profile/weight_text.h"
 
 enum {

@@ -30,7 +30,7 @@
 
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
-#include "src/profile/live_profile_parts.h"
+#include "src/live/live_profile_parts.h"
 #include "src/profile/state_words.h"
 #include "src/profile/weight_text.h"
 

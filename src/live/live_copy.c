@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/profile/live_copy.h"
+#include "src/live/live_copy.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
 #include "src/model/same_definition.h"
-#include "src/profile/live_ids.h"
+#include "src/live/live_ids.h"
 
 int live_copy_init(struct live_copy *c, const struct definition_store *from, struct live_ids *to)
 {

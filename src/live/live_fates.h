@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/profile/live_profile_parts.h"
+#include "src/live/live_profile_parts.h"
 
 enum live_fate {
 	FATE_FOLDED,			/* it loses its stack and its thread */

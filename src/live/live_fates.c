@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/profile/live_fates.h"
+#include "src/live/live_fates.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
 #include "src/profile/fold.h"
-#include "src/profile/live_profile_parts.h"
+#include "src/live/live_profile_parts.h"
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
 #include "src/profile/report_text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/profile/live_windows.h"
+#include "src/live/live_windows.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/profile/live_ids.h"
+#include "src/live/live_ids.h"
 
 #include <errno.h>
 #include <stdlib.h>
