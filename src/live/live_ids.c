@@ -197,7 +197,7 @@ int live_ids_take(struct live_ids *ids, const struct record *rec)
 		return take_symbol(ids, &rec->symbol);
 	if (rec->tag == REC_PLACE)
 		return take_place(ids, &rec->place);
-	return record_defines(rec) ? take_definition(ids, rec) : 0;
+	return record_id((struct record *)rec) ? take_definition(ids, rec) : 0;
 }
 
 /* Undefined threads stay apart, as long as there are few. */

@@ -28,9 +28,11 @@ void definition_joiner_begin(struct definition_joiner *j)
 	j->segment++;
 }
 
-static bool is_claimed(const struct definition_joiner *j, enum record_tag tag, uint32_t id)
+/* A process without a number stands for any number of others. */
+static bool is_claimed(const struct definition_joiner *j, const struct record *rec, uint32_t id)
 {
-	return tag == REC_PROCESS && id < j->cap_claimed && j->claimed[id] == j->segment + 1;
+	return rec->tag == REC_PROCESS && rec->process.tgid && id < j->cap_claimed &&
+	       j->claimed[id] == j->segment + 1;
 }
 
 static bool is_same(const void *ctx, uint32_t id)
@@ -39,7 +41,7 @@ static bool is_same(const void *ctx, uint32_t id)
 	struct record has;
 
 	return definition_load(k->tables, k->rec->tag, id, &has) &&
-	       definition_is_equal(k->rec, &has) && !is_claimed(k->j, k->rec->tag, id);
+	       definition_is_equal(k->rec, &has) && !is_claimed(k->j, k->rec, id);
 }
 
 uint32_t definition_joiner_find(const struct definition_joiner *j, const struct definition_store *t,

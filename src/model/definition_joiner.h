@@ -10,7 +10,8 @@
  *
  * rec: a definition whose references are ids of the recording. t: what its ids mean. What makes two
  * definitions the same stands in same_definition.h. Besides, a segment defines no process twice: if
- * two of them look equal, one is before an exec and the other behind it.
+ * two of them look equal, one is before an exec and the other behind it. Only a process without a
+ * number (tgid 0), which stands for others, may come again.
  */
 #pragma once
 

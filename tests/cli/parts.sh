@@ -77,7 +77,7 @@ fi
 
 # What a process is becomes known late, and is missing again: all readers count the same processes, threads and functions.
 export LATE=1
-divide sim.pbz 250
+divide fixture.pbz 2
 unset LATE
 both report -q t.pbz --by process --collapse
 both report -q t.pbz --by program --collapse

@@ -76,7 +76,7 @@ static size_t answer(struct late_names *n, const char *name)
 {
 	for (size_t i = 0; name && i < n->nr_questions; i++) {
 		struct late_question *q = &n->questions[i];
-		struct rec_func f = { .name = late_names_text(n, name), .sysname = late_names_text(n, name), .lang = LANG_C };
+		struct rec_func f = { .name = late_names_text(n, name), .sysname = late_names_text(n, name) };
 		const struct rec_frame *frame = late_names_frame(n, q);
 
 		assert_int_equal(late_names_add_line(n, q, &f, &(struct rec_line){ 0 }), 0);
