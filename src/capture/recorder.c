@@ -327,6 +327,7 @@ static int put_loss(void *session, const struct record *rec)
 
 int recorder_report_losses(struct recorder *r)
 {
+	const struct session_stats stats = session_stats(r->session);
 	struct unwind_loader_stats loader = { 0 };
 	uint64_t totals[LOSS_CAUSES] = { 0 }, now = now_ns();
 	int err = 0;
@@ -335,11 +336,11 @@ int recorder_report_losses(struct recorder *r)
 		unwind_loader_stats(r->loader, &loader);
 	totals[LOSS_TABLE_FULL] = loader.refused;
 	totals[LOSS_TASK_EVENTS] = process_tracker_lost(r->tracker);
-	totals[LOSS_BAD_RECORD] = session_stats(r->session)->bad;
+	totals[LOSS_BAD_RECORD] = stats.bad;
 	totals[LOSS_SYMBOL_BUDGET] = session_names_lost(r->session);
-	totals[LOSS_NO_ANSWER] = session_stats(r->session)->ends[END_NO_TABLE];
+	totals[LOSS_NO_ANSWER] = stats.ends[END_NO_TABLE];
 	totals[LOSS_HELPER_DIED] = helper_deaths_count(r->deaths);
-	totals[LOSS_LINE_BUDGET] = session_stats(r->session)->lines_lost;
+	totals[LOSS_LINE_BUDGET] = stats.lines_lost;
 	if (r->opts.losses)
 		r->opts.losses(r->opts.sink_ctx, totals);
 	for (uint8_t cause = 0; cause < LOSS_CAUSES && !err; cause++)

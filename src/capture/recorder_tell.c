@@ -127,9 +127,10 @@ static int tell_missing(struct recorder *r)
 /* Says that debug information could not be read. */
 static int tell_lack(struct recorder *r)
 {
+	const struct session_stats stats = session_stats(r->session);
 	char text[512];
 
-	if (!lines_lack_text(&session_stats(r->session)->lines_lack, text, sizeof(text)))
+	if (!lines_lack_text(&stats.lines_lack, text, sizeof(text)))
 		return 0;
 	note("%s", text);
 	return session_note(r->session, 1, text);

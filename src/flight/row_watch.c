@@ -166,7 +166,7 @@ int row_watch_record(void *watch, const struct record *rec)
 {
 	struct row_watch *w = watch;
 
-	switch ((int)rec->tag) {
+	switch (rec->tag) {
 	case REC_STRING: learn_string(w, &rec->string); break;
 	case REC_EVENT: learn_event(w, &rec->event); break;
 	case REC_THREAD: return learn_thread(w, &rec->thread);
@@ -175,6 +175,10 @@ int row_watch_record(void *watch, const struct record *rec)
 	case REC_SAMPLE:
 		look_at_event(w, &rec->sample);
 		return rec->sample.scan && w->has_d_state ? look_at_row(w, &rec->sample) : 0;
+	case REC_BINARY: case REC_PROCESS: case REC_FRAME: case REC_NODE: case REC_FUNC:
+	case REC_SYMBOL: case REC_PLACE: case REC_META: case REC_CLOCK: case REC_TASKEV:
+	case REC_MAPPING: case REC_RAWSTACK: case REC_LOST: case REC_NOTE: case REC_END:
+		break;
 	}
 	return 0;
 }

@@ -46,6 +46,7 @@ struct recording {
 	bool runs;			/* the recording has begun */
 	struct stop_signals stop;
 	struct recorder *recorder;
+	struct capture_options capture;	/* of args, and what is known since */
 	struct capture_loop loop;
 	struct live_outputs live;
 	struct flight_side flight;
@@ -261,7 +262,7 @@ static void give_up_rights(void)
 /* Loads the programs, builds the tables and opens the events. */
 static int prepare(struct recording *r, char **argv)
 {
-	struct capture_options *capture = (struct capture_options *)&r->args->capture;
+	struct capture_options *capture = &r->capture;
 	struct stop_limit limit = { .after_ns = STOP_AFTER_NS,
 				    .last = do_last,
 				    .ctx = r,
@@ -278,6 +279,7 @@ static int prepare(struct recording *r, char **argv)
 		err = target_command_fork(argv + r->args->command, &r->command);
 	if (err)
 		return err;
+	*capture = r->args->capture;
 	capture->pids = target_pids(r);
 	capture->only_pids = &r->args->pids;
 	capture->command = argv[r->args->command];
@@ -379,7 +381,7 @@ static void sum_up(struct recording *r)
 
 	if (!r->recorder || !recorder_session(r->recorder))
 		return;
-	r->stats = *session_stats(recorder_session(r->recorder));
+	r->stats = session_stats(recorder_session(r->recorder));
 	r->lost = recorder_lost(r->recorder);
 	recorder_lost_others(r->recorder, r->others, sizeof(r->others));
 	capture_loop_counts(&r->loop, &r->counts);

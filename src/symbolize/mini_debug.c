@@ -20,12 +20,11 @@ struct output {
 
 static int error_of(lzma_ret ret)
 {
-	switch ((int)ret) {
-	case LZMA_OK: return 0;
-	case LZMA_MEM_ERROR: return -ENOMEM;
-	case LZMA_MEMLIMIT_ERROR: return -EFBIG;
-	default: return -EBADMSG;
-	}
+	if (ret == LZMA_OK)
+		return 0;
+	if (ret == LZMA_MEM_ERROR)
+		return -ENOMEM;
+	return ret == LZMA_MEMLIMIT_ERROR ? -EFBIG : -EBADMSG;
 }
 
 /* Makes room for more, and lets the decoder write there. */

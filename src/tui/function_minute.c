@@ -101,9 +101,10 @@ static uint64_t second_back(uint64_t end_ns, uint32_t back)
 	return last > back ? (last - back) * NSEC_PER_SEC : 0;
 }
 
-static struct minute_second *place_of(const struct function_minute *m, uint64_t begin_ns)
+/* Where the second is in m->v. */
+static size_t index_of(uint64_t begin_ns)
 {
-	return (struct minute_second *)&m->v[begin_ns / NSEC_PER_SEC % MINUTE_SECONDS];
+	return begin_ns / NSEC_PER_SEC % MINUTE_SECONDS;
 }
 
 void function_minute_update(struct function_minute *m, const struct minute_wish *wish)
@@ -122,7 +123,7 @@ void function_minute_update(struct function_minute *m, const struct minute_wish 
 	live_profile_times(wish->live, &first_ns, &last_ns);
 	for (uint32_t back = 0; back < MINUTE_SECONDS && !m->is_partial; back++) {
 		uint64_t begin_ns = second_back(wish->end_ns, back);
-		struct minute_second *s = place_of(m, begin_ns);
+		struct minute_second *s = &m->v[index_of(begin_ns)];
 
 		if (!begin_ns || begin_ns + NSEC_PER_SEC <= first_ns)
 			break;
@@ -140,7 +141,7 @@ void function_minute_find(const struct function_minute *m, uint64_t key, bool to
 	memset(cells, 0, columns * sizeof(*cells));
 	for (uint32_t back = 0; back < MINUTE_SECONDS; back++) {
 		uint64_t begin_ns = second_back(m->end_ns, back);
-		const struct minute_second *s = place_of(m, begin_ns);
+		const struct minute_second *s = &m->v[index_of(begin_ns)];
 		uint32_t column = (MINUTE_SECONDS - 1 - back) * columns / MINUTE_SECONDS;
 		const struct minute_function *f = NULL;
 

@@ -228,10 +228,10 @@ static void test_sample(void **state)
 	assert_int_equal(w->r.nr[REC_PROCESS], 2);
 	assert_int_equal(w->r.nr[REC_NODE], 2);
 	assert_int_equal(last(w)->ustack, s->ustack);
-	assert_int_equal(session_stats(w->s)->samples, 3);
-	assert_int_equal(session_stats(w->s)->guessed, 1);
-	assert_int_equal(session_stats(w->s)->whole, 2);
-	assert_int_equal(session_stats(w->s)->ends[END_NO_FDE], 1);
+	assert_int_equal(session_stats(w->s).samples, 3);
+	assert_int_equal(session_stats(w->s).guessed, 1);
+	assert_int_equal(session_stats(w->s).whole, 2);
+	assert_int_equal(session_stats(w->s).ends[END_NO_FDE], 1);
 }
 
 /* A name is part of what a thread is in a trace. */
@@ -264,7 +264,7 @@ static void test_unknown_event(void **state)
 		assert_true(wire_decode(&wire, sizeof(wire.head), &s) > 0);
 		assert_int_equal(session_sample(w->s, &s, 0), 0);
 	}
-	assert_int_equal(session_stats(w->s)->bad, 2);
+	assert_int_equal(session_stats(w->s).bad, 2);
 	assert_int_equal(w->r.nr[REC_SAMPLE], 0);
 }
 
@@ -279,7 +279,7 @@ static void test_idle(void **state)
 	assert_int_equal(session_sample(w->s, &s, 0), 0);
 	assert_int_equal(thread_of(w, last(w))->process, 0);
 	assert_int_equal(w->r.nr[REC_PROCESS], 0);
-	assert_int_equal(session_stats(w->s)->user_stacks, 0);
+	assert_int_equal(session_stats(w->s).user_stacks, 0);
 }
 
 static void test_audit(void **state)
@@ -648,9 +648,9 @@ static void test_next_part(void **state)
 	assert_int_equal(w->r.end.scans, 2);
 	assert_int_equal(w->r.end.lost, 0);
 	/* Of the recording: the thread that both parts define is one. */
-	assert_int_equal(session_stats(w->s)->samples, 5);
-	assert_int_equal(session_stats(w->s)->threads, 2);
-	assert_int_equal(session_stats(w->s)->processes, 2);
+	assert_int_equal(session_stats(w->s).samples, 5);
+	assert_int_equal(session_stats(w->s).threads, 2);
+	assert_int_equal(session_stats(w->s).processes, 2);
 }
 
 /* The first frame of the next part must not get the name that the first one of this part waits for. */

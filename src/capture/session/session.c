@@ -326,6 +326,11 @@ static bool is_its_turn(uint32_t thread, uint32_t scan)
 	return (thread / OWN_ROWS_GROUP + scan) % OWN_ROW_EVERY == 0;
 }
 
+struct process *session_process(const struct session *s, const struct wire_sample *head)
+{
+	return head->tgid ? process_tracker_find(s->deps.tracker, head->tgid, head->time_ns) : NULL;
+}
+
 /* Handles a row with WIRE_SAME: the thread has not run since its last row. */
 static int same_again(struct session *s, const struct wire_stack *w, uint32_t scan)
 {
@@ -344,15 +349,13 @@ static int same_again(struct session *s, const struct wire_stack *w, uint32_t sc
 	equal = last && is_same(&last->sample, &rec.sample) &&
 		!memcmp(last->comm, w->head->comm, WIRE_COMM);
 	if (!last || memcmp(last->comm, w->head->comm, WIRE_COMM))
-		rec.sample.thread = thread_of(
-			s, w->head,
-			process_tracker_find(s->deps.tracker, w->head->tgid, w->head->time_ns));
+		rec.sample.thread = thread_of(s, w->head, session_process(s, w->head));
 	count_stack(s, &rec.sample);
 	row.key = last ? last->peer : row.key;
 	if (last_samples_put(s->last_samples, w->head, &rec.sample, &row.key))
 		return -ENOMEM;
 	equal = equal && !is_its_turn(rec.sample.thread, scan);
-	row.is_lock = equal && session_asks_runtime(s, w->head, &rec.sample, true);
+	row.is_lock = equal && session_asks_again(s, w->head, &rec.sample);
 	if (equal && (row.is_lock || (row.key.end && !peer_is_settled(&rec.sample)))) {
 		row.same = true;
 		row.sample = rec.sample;
@@ -427,11 +430,10 @@ static int keep_dump(struct session *s, const struct wire_stack *w, const struct
 }
 
 /* The SAMPLE of a stack. What it refers to is defined on the way. */
-static struct rec_sample make_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
+static struct rec_sample make_sample(struct session *s, struct process *p,
+				     const struct wire_stack *w, uint32_t scan)
 {
 	const struct wire_sample *h = w->head;
-	struct process *p =
-		h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
 	uint8_t end;
 	uint32_t ustack = stack_definer_user(&s->definer, p, w, &end);
 
@@ -453,24 +455,18 @@ static struct rec_sample make_sample(struct session *s, const struct wire_stack 
 	};
 }
 
-static void fill_waits(struct session *s, const struct wire_stack *w, uint32_t scan,
-		       struct rec_sample *out)
+static void fill_waits(struct session *s, struct process *p, const struct wire_stack *w,
+		       uint32_t scan, struct rec_sample *out)
 {
-	const struct wire_sample *h = w->head;
-
 	wait_facts_fill(s->waits, w, scan, out);
-	out->file = descriptor_names_find(s->files, w, h->time_ns);
+	out->file = descriptor_names_find(s->files, w, w->head->time_ns);
 	if (wait_facts_is_futex(out))
-		out->variable = stack_definer_variable(
-			&s->definer, process_tracker_find(s->deps.tracker, h->tgid, h->time_ns),
-			out->wait);
+		out->variable = stack_definer_variable(&s->definer, p, out->wait);
 }
 
 bool session_must_wait(struct session *s, const struct wire_stack *w)
 {
-	const struct wire_sample *h = w->head;
-	const struct process *p =
-		h->tgid ? process_tracker_find(s->deps.tracker, h->tgid, h->time_ns) : NULL;
+	const struct process *p = session_process(s, w->head);
 
 	return p && stack_definer_must_wait(&s->definer, p, w);
 }
@@ -487,6 +483,7 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 	struct peer_row row = { .head = *h };
 	struct wire_sample head;
 	struct wire_stack other;
+	struct process *p;
 	int err;
 
 	if (interrupted_stack(s->definer.deps.kernel, w, &head, &other))
@@ -497,12 +494,13 @@ int session_sample(struct session *s, const struct wire_stack *w, uint32_t scan)
 	}
 	if (h->flags & WIRE_SAME)
 		return same_again(s, w, scan);
-	rec.sample = make_sample(s, w, scan);
-	fill_waits(s, w, scan, &rec.sample);
+	p = session_process(s, h);
+	rec.sample = make_sample(s, p, w, scan);
+	fill_waits(s, p, w, scan, &rec.sample);
 	s->scan_kernel_failed += scan && h->flags & WIRE_KERNEL_FAILED;
 	count_stack(s, &rec.sample);
 	row.sample = rec.sample;
-	row.is_lock = scan && session_asks_runtime(s, h, &rec.sample, false);
+	row.is_lock = scan && session_asks_runtime(s, p, &rec.sample);
 	if (scan && w->object)
 		row.key = w->object->other;
 	if (row.key.end || row.is_lock) {

@@ -159,7 +159,7 @@ uint64_t session_names_late(const struct session *s);	/* see jit_names_late() */
 uint64_t session_names_lost(const struct session *s);	/* given up: symbolizer.h, jit_names.h */
 /* true: stacks of p came. */
 bool session_has_process(const struct session *s, const struct process *p);
-const struct session_stats *session_stats(const struct session *s);
+struct session_stats session_stats(const struct session *s);
 
 /* ---- parts ---- */
 

@@ -8,21 +8,24 @@
 #include "src/capture/session/session_parts.h"
 #include "src/capture/waits/wait_facts.h"
 
-static struct process *process_of(const struct session *s, const struct wire_sample *head)
+static bool lacks_owner(const struct rec_sample *sample)
 {
-	return head->tgid ? process_tracker_find(s->deps.tracker, head->tgid, head->time_ns) : NULL;
+	return !sample->owner && wait_facts_is_futex(sample);
 }
 
-bool session_asks_runtime(const struct session *s, const struct wire_sample *head,
-			  const struct rec_sample *sample, bool is_same)
+bool session_asks_runtime(const struct session *s, const struct process *p,
+			  const struct rec_sample *sample)
 {
-	const struct process *p;
+	return p && lacks_owner(sample) && runtime_locks_are_known(s->locks, p);
+}
 
-	if (sample->owner || !wait_facts_is_futex(sample))
-		return false;
-	p = process_of(s, head);
+bool session_asks_again(const struct session *s, const struct wire_sample *head,
+			const struct rec_sample *sample)
+{
+	const struct process *p = lacks_owner(sample) ? session_process(s, head) : NULL;
+
 	return p && runtime_locks_are_known(s->locks, p) &&
-	       (!is_same || runtime_locks_are_unanswered(s->locks, p));
+	       runtime_locks_are_unanswered(s->locks, p);
 }
 
 /* The rows' questions; their number. */
@@ -32,7 +35,7 @@ static size_t take_questions(const struct session *s, struct lock_question *ques
 
 	for (size_t i = 0; i < s->peers.nr; i++) {
 		const struct peer_row *row = &s->peers.v[i];
-		const struct process *p = row->is_lock ? process_of(s, &row->head) : NULL;
+		const struct process *p = row->is_lock ? session_process(s, &row->head) : NULL;
 
 		if (row->is_lock)
 			questions[nr++] = (struct lock_question){ p, row->head.tid, 0 };

@@ -47,10 +47,18 @@ struct session {
 	uint64_t next_clock_ns;
 };
 
+/* ---- session.c ---- */
+
+/* The process of a sample at its time. NULL: it has none, or there is no memory. */
+struct process *session_process(const struct session *s, const struct wire_sample *head);
+
 /* ---- session_locks.c ---- */
 
 /* Whether a row of a scan is kept until the runtime of its process was asked (runtime_locks.h). */
-bool session_asks_runtime(const struct session *s, const struct wire_sample *head,
-			  const struct rec_sample *sample, bool is_same);
+bool session_asks_runtime(const struct session *s, const struct process *p,
+			  const struct rec_sample *sample);
+/* The same question for a row that repeats the last one: not if the runtime has answered. */
+bool session_asks_again(const struct session *s, const struct wire_sample *head,
+			const struct rec_sample *sample);
 /* Fills in the owners of locks that runtimes know, in the rows that were kept. 0 or -ENOMEM. */
 int session_ask_runtimes(struct session *s);

@@ -101,14 +101,14 @@ int session_end(struct session *s, const struct rec_end *end)
 	return err ? err : session_emit(s, &rec);
 }
 
-const struct session_stats *session_stats(const struct session *s)
+struct session_stats session_stats(const struct session *s)
 {
-	struct session_stats *st = (struct session_stats *)&s->stats;
+	struct session_stats st = s->stats;
 
-	st->frames = s->earlier_frames + stacks_frames(s->stacks);
-	st->nodes = s->earlier_nodes + stacks_nodes(s->stacks);
-	st->threads = s->met.nr_threads;
-	st->processes = s->met.nr_processes;
+	st.frames = s->earlier_frames + stacks_frames(s->stacks);
+	st.nodes = s->earlier_nodes + stacks_nodes(s->stacks);
+	st.threads = s->met.nr_threads;
+	st.processes = s->met.nr_processes;
 	return st;
 }
 
