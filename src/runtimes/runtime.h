@@ -31,23 +31,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/runtimes/hotspot_layout.h"
-#include "src/runtimes/perl_layout.h"
-#include "src/runtimes/php_layout.h"
-#include "src/runtimes/python_layout.h"
-#include "src/runtimes/ruby_layout.h"
 #include "src/runtimes/target_memory.h"
-#include "src/runtimes/v8_layout.h"
 #include "unwind/frame_program.h"
 
 struct elf_image;
 
-enum runtime_kind {
-	RUNTIME_NONE, RUNTIME_CPYTHON, RUNTIME_HOTSPOT, RUNTIME_V8, RUNTIME_PERL, RUNTIME_PHP,
-	RUNTIME_RUBY, RUNTIME_PYPY, RUNTIME_KINDS
+struct runtime_kind;		/* runtime_kind.h */
+
+enum runtime_number {
+	RUNTIME_NONE,
+#define RUNTIME(NUMBER, name) RUNTIME_##NUMBER,
+#include "src/runtimes/runtime_kinds.def"
+	RUNTIME_KINDS
 };
 
 #define RUNTIME_MAX_LOOPS 64
+#define RUNTIME_OWN_BYTES 1024
 
 /* Virtual addresses of the file: from lo to hi - 1. */
 struct runtime_range {
@@ -55,7 +54,7 @@ struct runtime_range {
 };
 
 struct runtime_image {
-	uint32_t kind;			/* enum runtime_kind */
+	uint32_t kind;			/* enum runtime_number */
 	uint32_t version;		/* 0x030b0200: 3.11.2; the last 16 bits may be unknown: 0 */
 	uint32_t is_known;		/* 0: a runtime of a version that is not known */
 	uint32_t nr_loops;
@@ -64,27 +63,7 @@ struct runtime_image {
 	/* _PyRuntime, executor_globals, PL_thr_key; Ruby: see enum ruby_way */
 	uint64_t state_vaddr;
 	uint64_t code_type_vaddr;	/* PyCode_Type; 0: unknown */
-	union {				/* of that kind */
-		struct python_layout python;
-		struct {
-			struct hotspot_lists hotspot_lists;
-			struct hotspot_layout hotspot;
-		};
-		struct v8_layout v8;
-		struct ruby_image ruby;
-		struct {
-			struct php_layout layout;
-			uint32_t has_threads;	/* ZTS */
-			/* The loop's frame behind its prologue; 0: not known. */
-			uint32_t frame_bytes;
-			uint64_t body_vaddr;
-			uint64_t text_vaddr, text_bytes;
-		} php;
-		struct {
-			struct perl_layout layout;
-			uint32_t has_globals;	/* no MULTIPLICITY */
-		} perl;
-	};
+	uint8_t own[RUNTIME_OWN_BYTES];	/* of that kind (runtime_kind.h) */
 };
 
 /*
@@ -94,6 +73,9 @@ struct runtime_image {
  * with is_known 0.
  */
 int runtime_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out);
+
+/* Whether a file has the name of one that has a runtime. */
+bool runtime_is_likely(const char *path);
 
 /* Whether all numbers are within what runtime_find() would give. */
 bool runtime_image_is_sound(const struct runtime_image *image);
@@ -168,7 +150,7 @@ struct runtime_code {
 	char *file;			/* NULL: it has none */
 	uint32_t first_line;
 	/* For runtime_code_line(). */
-	uint8_t kind;			/* enum runtime_kind */
+	const struct runtime_kind *kind;
 	uint32_t version;
 	uint32_t code_offset, code_bytes;	/* where its instructions are, from the object */
 	uint32_t lines_bytes;
@@ -179,6 +161,18 @@ struct runtime_code {
 #define RUNTIME_NAME_BYTES 1024		/* longer names are cut */
 #define RUNTIME_FILE_BYTES 4096
 
+/* What is kept from one code object to the next, of any kind of runtime. For one thread. */
+struct runtime_keep;
+
+struct runtime_keep *runtime_keep_new(void);		/* NULL: out of memory */
+void runtime_keep_free(struct runtime_keep *keep);	/* NULL is fine */
+
+struct runtime_process {
+	struct target_memory memory;
+	struct runtime_keep *keep;
+	uint64_t number;		/* never that of another process */
+};
+
 /*
  * Reads what the code object at code says. *out is the caller's. 0; -ESTALE: the object that was
  * there when the frame was seen is gone; -ENOMEM; or an -errno of reading (-EFAULT may as well mean
@@ -188,9 +182,9 @@ int runtime_code_read(const struct runtime_image *image, uint64_t bias,
 		      const struct target_memory *m, enum runtime_frame_kind kind, uint64_t code,
 		      uint32_t cookie, struct runtime_code **out);
 
-/* The same where several objects are read: what can be kept from one to the next is in *k. */
+/* The same for a reader of many objects, of several processes. */
 int runtime_code_read_kept(const struct runtime_image *image, uint64_t bias,
-			   const struct kept_memory *k, enum runtime_frame_kind kind,
+			   const struct runtime_process *p, enum runtime_frame_kind kind,
 			   uint64_t code, uint32_t cookie, struct runtime_code **out);
 
 /*

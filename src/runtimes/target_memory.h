@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-struct v8_scripts;
+#define TARGET_READ_BYTES (64u << 10)
 
 struct target_memory {
 	/*
@@ -20,15 +20,6 @@ struct target_memory {
 	int (*read)(void *ctx, uint64_t addr, void *buf, size_t len);
 	void *ctx;
 };
-
-/* The memory of one of several processes, and what is kept of them from one read to the next. */
-struct kept_memory {
-	struct target_memory memory;
-	struct v8_scripts *scripts;	/* v8_lines.h */
-	uint64_t process;		/* its number, never that of another one */
-};
-
-#define TARGET_READ_BYTES (64u << 10)
 
 static inline int target_read(const struct target_memory *m, uint64_t addr, void *buf, size_t len)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/runtimes/hotspot_layout.h"
+#include "src/runtimes/hotspot/hotspot_layout.h"
 #include "src/runtimes/runtime.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/runtimes/hotspot_heaps.h"
+#include "src/runtimes/hotspot/hotspot_heaps.h"
 #include "src/runtimes/runtime.h"
+#include "tests/unit/runtime_own.h"
 #include "unwind/frame_replay.h"
 
 #include ARCH_HEADER
@@ -87,6 +88,8 @@ static void check_code(const struct runtime_code *c)
 
 static void read_codes(const struct runtime_image *image, struct memory *memory, const struct target_memory *m)
 {
+	const struct hotspot_layout *l = &OWN(hotspot_image, *image)->layout;
+
 	for (uint64_t code = 0; code < 64; code += 8)
 		for (int kind = 0; kind < 2; kind++) {
 			struct runtime_code *c = NULL;
@@ -95,7 +98,7 @@ static void read_codes(const struct runtime_image *image, struct memory *memory,
 
 			memory->reads = 0;
 			/* The cookie that is there, so that reading goes on. */
-			target_read_u64(m, code + (kind ? image->hotspot.nm_compile_id : image->hotspot.method_const), &v);
+			target_read_u64(m, code + (kind ? l->nm_compile_id : l->method_const), &v);
 			cookie = kind ? (uint32_t)v : (uint32_t)(v >> 3);
 			if (!runtime_code_read(image, 0, m, (enum runtime_frame_kind)kind, code, cookie, &c))
 				check_code(c);
@@ -125,8 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct runtime_image image = { .kind = RUNTIME_HOTSPOT, .is_known = 1,
-				       .hotspot_lists = { 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 0, 0 } };
+	struct runtime_image image = { .kind = RUNTIME_HOTSPOT, .is_known = 1 };
+	struct hotspot_image *own = OWN(hotspot_image, image);
 	struct memory memory = { data + 2, len - 2, 0, 0 };
 	const struct target_memory m = { read_memory, &memory };
 	struct unwind_runtime rt = { .heaps = { { 0, 1 << 16, 64, 3 } } };
@@ -135,15 +138,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (len < 32)
 		return 0;
 	memory.fail_mask = data[1];
+	own->lists = (struct hotspot_lists){ 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 0, 0 };
 	if (!runtime_attach(&image, 0, &m, &rt))
 		require(runtime_image_is_sound(&image));
-	image.hotspot = layout_of(data[0] & 1);
+	own->layout = layout_of(data[0] & 1);
 	require(runtime_image_is_sound(&image) && !runtime_program(&image, &program));
 	read_codes(&image, &memory, &m);
 	memory.reads = 0;
 	replay(&program, &m, &rt, data);
 	memory.reads = 0;
-	if (!hotspot_heaps_read(&image.hotspot, 0, &m, &rt))
+	if (!hotspot_heaps_read(&own->layout, 0, &m, &rt))
 		replay(&program, &m, &rt, data);
 	return 0;
 }

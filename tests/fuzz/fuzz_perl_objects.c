@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/runtimes/perl_program.h"
+#include "src/runtimes/perl/perl_program.h"
 #include "src/runtimes/runtime.h"
 #include "unwind/frame_replay.h"
 #include "tests/fuzz/target_bytes.h"
+#include "tests/unit/runtime_own.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -43,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (len < 16)
 		return 0;
-	require(!perl_layout_of(versions[data[0] % 5], &image.perl.layout));
+	require(!perl_layout_of(versions[data[0] % 5], &OWN(perl_image, image)->layout));
 	require(runtime_image_is_sound(&image) && !runtime_program(&image, &program));
 	frame_replay(&in, &result);
 	require(result.nr <= UNWIND_MAX_FRAMES && result.turns <= PROGRAM_MAX_TURNS + 1);

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/runtimes/php_program.h"
+#include "src/runtimes/php/php_program.h"
 #include "src/runtimes/runtime.h"
 #include "unwind/frame_replay.h"
 #include "tests/fuzz/target_bytes.h"
+#include "tests/unit/runtime_own.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -44,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (len < 16)
 		return 0;
-	require(!php_layout_of(versions[data[0] % 6], &image.php.layout));
+	require(!php_layout_of(versions[data[0] % 6], &OWN(php_image, image)->layout));
 	require(runtime_image_is_sound(&image) && !runtime_program(&image, &program));
 	frame_replay(&in, &result);
 	require(result.nr <= UNWIND_MAX_FRAMES && result.turns <= PROGRAM_MAX_TURNS + 1);

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/runtimes/python_slot.h"
+#include "src/runtimes/python/python_slot.h"
 #include "src/runtimes/runtime.h"
 #include "unwind/frame_replay.h"
 #include "tests/fuzz/target_bytes.h"
+#include "tests/unit/runtime_own.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -47,7 +48,7 @@ static void replay(const struct frame_program *program, const struct target_memo
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct runtime_image image = { .kind = RUNTIME_CPYTHON, .is_known = 1 };
+	struct runtime_image image = { .kind = RUNTIME_PYTHON, .is_known = 1 };
 	struct memory memory = { data + 2, len - 2, 0, 0 };
 	const struct target_memory m = { read_memory, &memory };
 	struct frame_program program;
@@ -57,8 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	memory.fail_mask = data[1];
 	image.version = 0x03080000 + (uint32_t)(data[0] % 8) * 0x10000;
-	if (python_layout_of(image.version >> 16 & 0xff, &image.python) &&
-	    python_layout_told(data + 2, (uint32_t)(len - 2), &image.python))
+	if (python_layout_of(image.version >> 16 & 0xff, OWN(python_layout, image)) &&
+	    python_layout_told(data + 2, (uint32_t)(len - 2), OWN(python_layout, image)))
 		return 0;
 	require(runtime_image_is_sound(&image) && !runtime_program(&image, &program));
 	/* The cookie and the type are those that are there, so that reading goes on. */
@@ -66,14 +67,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		struct runtime_code *c = NULL;
 		uint64_t v = 0;
 
-		target_read_u64(&m, code + (image.python.code_version ? image.python.code_version
-								      : image.python.code_lines), &v);
+		target_read_u64(&m, code + (OWN(python_layout, image)->code_version ? OWN(python_layout, image)->code_version
+								      : OWN(python_layout, image)->code_lines), &v);
 		if (!runtime_code_read(&image, 0, &m, RUNTIME_FRAME_INTERPRETED, code, (uint32_t)v, &c))
 			check_code(c);
 		runtime_code_free(c);
 	}
 	memory.reads = 0;
-	python_slot_find(&image.python, &m, 0, &slot);
+	python_slot_find(OWN(python_layout, image), &m, 0, &slot);
 	memory.reads = 0;
 	replay(&program, &m, data[2]);
 	return 0;

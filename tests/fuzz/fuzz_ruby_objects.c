@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/runtimes/ruby_lines.h"
-#include "src/runtimes/ruby_program.h"
+#include "src/runtimes/ruby/ruby_lines.h"
+#include "src/runtimes/ruby/ruby_program.h"
 #include "src/runtimes/runtime.h"
 #include "unwind/frame_replay.h"
 #include "tests/fuzz/target_bytes.h"
+#include "tests/unit/runtime_own.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -93,10 +94,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	memory.fail_mask = data[1];
 	image.version = versions[(data[0] & 1) | (data[0] >> 2 & 6)] << 16;
-	image.ruby.way = data[0] >> 1 & 3;
-	image.ruby.data_vaddr = 4096;
-	image.ruby.data_bytes = 128;
-	require(!ruby_layout_of(image.version >> 16, &image.ruby.layout));
+	OWN(ruby_image, image)->way = data[0] >> 1 & 3;
+	OWN(ruby_image, image)->data_vaddr = 4096;
+	OWN(ruby_image, image)->data_bytes = 128;
+	require(!ruby_layout_of(image.version >> 16, &OWN(ruby_image, image)->layout));
 	require(runtime_image_is_sound(&image) && !runtime_program(&image, &program));
 	check_positions(data, len);
 	check_codes(&image, &memory, &m);

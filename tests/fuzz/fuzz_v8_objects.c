@@ -10,9 +10,10 @@
 #include <string.h>
 
 #include "src/runtimes/runtime.h"
-#include "src/runtimes/v8_program.h"
-#include "src/runtimes/v8_strings.h"
-#include "src/runtimes/v8_translation.h"
+#include "src/runtimes/v8/v8_program.h"
+#include "src/runtimes/v8/v8_strings.h"
+#include "src/runtimes/v8/v8_translation.h"
+#include "tests/unit/runtime_own.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -100,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct memory memory = { .bytes = data + 2, .len = len - 2 };
 	const struct target_memory m = { read_memory, &memory };
 	struct frame_program program;
-	struct v8_layout *l = &image.v8;
+	struct v8_layout *l = OWN(v8_layout, image);
 
 	if (len < 64)
 		return 0;

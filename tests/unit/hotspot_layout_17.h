@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "src/runtimes/hotspot_layout.h"
+#include "src/runtimes/hotspot/hotspot_layout.h"
 
 #define CONST_BYTES 48			/* of a ConstMethod */
 

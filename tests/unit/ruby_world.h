@@ -2,7 +2,7 @@
 /* Objects of Ruby 3.1 in a made process memory (python_world.h), after its headers. */
 #pragma once
 
-#include "src/runtimes/ruby_layout.h"
+#include "src/runtimes/ruby/ruby_layout.h"
 #include "tests/unit/python_world.h"
 
 #define RUBY_DATA (WORLD_BASE + 0x100)		/* initialized data of the library */

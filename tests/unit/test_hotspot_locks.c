@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "src/runtimes/hotspot_layout.h"
+#include "src/runtimes/hotspot/hotspot_layout.h"
 #include "src/runtimes/runtime.h"
 #include "tests/unit/python_world.h"
 

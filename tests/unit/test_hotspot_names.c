@@ -11,9 +11,10 @@
 #include <cmocka.h>
 
 #include "src/model/record.h"
-#include "src/runtimes/hotspot_program.h"
+#include "src/runtimes/hotspot/hotspot_program.h"
 #include "tests/unit/hotspot_layout_17.h"
 #include "tests/unit/python_world.h"
+#include "tests/unit/runtime_own.h"
 
 #define OUTER WORLD_BASE			/* methods; their parts follow */
 #define INNER (WORLD_BASE + 0x1000)
@@ -103,7 +104,7 @@ static int setup(void **state)
 	struct fixture *f = *state = calloc(1, sizeof(*f));
 
 	f->image = (struct runtime_image){ .kind = RUNTIME_HOTSPOT, .version = 0x11000f00, .is_known = 1 };
-	f->image.hotspot = layout_17();
+	OWN(hotspot_image, f->image)->layout = layout_17();
 	put_method(&f->w, OUTER, "org/shop/Cart", "total", lines_17, sizeof(lines_17));
 	put_u16(&f->w, OUTER + 0x782, 0xabcd);
 	put_method(&f->w, INNER, "Tax", "of", lines_17, sizeof(lines_17));
@@ -164,7 +165,7 @@ static void numbers_of_19_are_others(void **state)
 	static const uint8_t lines[] = { 255, 1, 21, 5 << 3 | 1, 0 };
 	struct fixture *f = *state;
 
-	f->image.hotspot.version = 0x15000800;
+	OWN(hotspot_image, f->image)->layout.version = 0x15000800;
 	put_method(&f->w, OUTER, "A", "b", lines, sizeof(lines));
 	assert_int_equal(read_code(f, RUNTIME_FRAME_INTERPRETED, OUTER, METHOD_COOKIE), 0);
 	assert_int_equal(line_at(f, 0), 10);
@@ -217,7 +218,7 @@ static void freed_code_is_gone(void **state)
 
 	world_u64(&f->w, NMETHOD - BLOCK_USED, 0);
 	assert_int_equal(read_code(f, RUNTIME_FRAME_COMPILED, NMETHOD, COMPILE_ID), -ESTALE);
-	f->image.hotspot.block_used = HOTSPOT_ABSENT;
+	OWN(hotspot_image, f->image)->layout.block_used = HOTSPOT_ABSENT;
 	assert_int_equal(read_code(f, RUNTIME_FRAME_COMPILED, NMETHOD, COMPILE_ID), 0);
 }
 

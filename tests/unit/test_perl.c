@@ -11,9 +11,10 @@
 
 #include <cmocka.h>
 
-#include "src/runtimes/perl_program.h"
+#include "src/runtimes/perl/perl_program.h"
 #include "src/runtimes/runtime.h"
 #include "tests/unit/python_world.h"
+#include "tests/unit/runtime_own.h"
 #include "unwind/frame_replay.h"
 
 #define BIAS 0x1000
@@ -104,14 +105,14 @@ static int begin(struct fixture *f, uint32_t minor)
 	memset(&f->w, 0, sizeof(f->w));
 	f->image = (struct runtime_image){ .kind = RUNTIME_PERL, .version = 0x05000000 | minor << 16, .is_known = 1,
 					   .nr_loops = 1, .loops = { { 1, 2 } }, .state_vaddr = KEY_AT - BIAS };
-	if (perl_layout_of(minor, &f->image.perl.layout) || runtime_program(&f->image, &f->program))
+	if (perl_layout_of(minor, &OWN(perl_image, f->image)->layout) || runtime_program(&f->image, &f->program))
 		return -1;
 	for (int i = 0; i < 6; i++)
 		f->loops[i] = (struct frame_loop){ LOW(i), HIGH(i) };
 	world_u32(&f->w, KEY_AT, 2);
 	world_u64(&f->w, THREAD + 0x318 + 2 * 16, INTERP);
-	world_u64(&f->w, INTERP + f->image.perl.layout.cop, COP(7));
-	world_u64(&f->w, INTERP + f->image.perl.layout.stack, STACK(0));
+	world_u64(&f->w, INTERP + OWN(perl_image, f->image)->layout.cop, COP(7));
+	world_u64(&f->w, INTERP + OWN(perl_image, f->image)->layout.stack, STACK(0));
 	for (uint32_t line = 1; line < 10; line++) {
 		world_u32(&f->w, COP(line) + 32, 195 | 0x80000);
 		world_u32(&f->w, COP(line) + 36, line);
@@ -120,7 +121,7 @@ static int begin(struct fixture *f, uint32_t minor)
 	world_put(&f->w, FILE_AT, "/srv/a.pl", 10);
 	put_sv(f, STASH, PERL_SV_HV, STASH_BODY, BUCKETS);
 	world_u64(&f->w, STASH_BODY + PERL_HV_MAX, 7);
-	world_u64(&f->w, f->image.perl.layout.stash_aux ? STASH_BODY + 32 : BUCKETS + 64, PACKAGE);
+	world_u64(&f->w, OWN(perl_image, f->image)->layout.stash_aux ? STASH_BODY + 32 : BUCKETS + 64, PACKAGE);
 	put_hek(f, PACKAGE, "My::Pkg");
 	put_sub(f, 0, "zero");
 	put_sub(f, 1, "one");
@@ -216,11 +217,11 @@ static void a_sub_that_c_has_called_ends_its_loop(void **state)
 	put_stack(f, 0, 0, 3);
 	put_stack(f, 1, STACK(0), 0);
 	put_cx(f, 1, 0, PERL_CX_SUB, 3, 2, 0);
-	world_u64(&f->w, INTERP + f->image.perl.layout.stack, STACK(1));
+	world_u64(&f->w, INTERP + OWN(perl_image, f->image)->layout.stack, STACK(1));
 	assert_string_equal(run(f, 2), "My::Pkg::two:7 | My::Pkg::one:3 {main}:1");
 	/* One that is empty. */
 	put_stack(f, 1, STACK(0), -1);
-	world_u64(&f->w, INTERP + f->image.perl.layout.cop, COP(3));
+	world_u64(&f->w, INTERP + OWN(perl_image, f->image)->layout.cop, COP(3));
 	assert_string_equal(run(f, 1), "My::Pkg::one:3 {main}:1");
 }
 
@@ -232,7 +233,7 @@ static void blocks_of_sort_are_frames(void **state)
 	put_stack(f, 1, STACK(0), 1);
 	put_cx(f, 1, 0, PERL_CX_NULL, 3, 0, 0);
 	put_cx(f, 1, 1, PERL_CX_SUB, 5, 2, 1);
-	world_u64(&f->w, INTERP + f->image.perl.layout.stack, STACK(1));
+	world_u64(&f->w, INTERP + OWN(perl_image, f->image)->layout.stack, STACK(1));
 	assert_string_equal(run(f, 2), "My::Pkg::two:7 {block}:5 | My::Pkg::one:3 {main}:1");
 }
 

@@ -12,9 +12,10 @@
 #include <cmocka.h>
 
 #include ARCH_HEADER
-#include "src/runtimes/php_program.h"
+#include "src/runtimes/php/php_program.h"
 #include "src/runtimes/runtime.h"
 #include "tests/unit/python_world.h"
+#include "tests/unit/runtime_own.h"
 #include "unwind/frame_replay.h"
 
 #define BIAS 0x1000
@@ -79,7 +80,7 @@ static int setup(void **state)
 
 	f->image = (struct runtime_image){ .kind = RUNTIME_PHP, .version = 0x08022400, .is_known = 1, .nr_loops = 1,
 					   .loops = { { 1, 2 } }, .state_vaddr = GLOBALS - BIAS };
-	if (php_layout_of(0x0802, &f->image.php.layout) || runtime_program(&f->image, &f->program))
+	if (php_layout_of(0x0802, &OWN(php_image, f->image)->layout) || runtime_program(&f->image, &f->program))
 		return -1;
 	for (int i = 0; i < 4; i++)
 		f->loops[i] = (struct frame_loop){ 0, UINT64_MAX };
@@ -349,16 +350,16 @@ static void rows_are_sound(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		assert_int_equal(php_layout_of(known[i], &image.php.layout), 0);
+		assert_int_equal(php_layout_of(known[i], &OWN(php_image, image)->layout), 0);
 		assert_true(runtime_image_is_sound(&image));
 		assert_int_equal(runtime_program(&image, &program), 0);
 	}
-	image.php.layout.filename = 100000;
+	OWN(php_image, image)->layout.filename = 100000;
 	assert_false(runtime_image_is_sound(&image));
-	assert_int_equal(php_layout_of(0x0703, &image.php.layout), -ENOTSUP);
-	assert_int_equal(php_layout_of(0x0805, &image.php.layout), -ENOTSUP);
+	assert_int_equal(php_layout_of(0x0703, &OWN(php_image, image)->layout), -ENOTSUP);
+	assert_int_equal(php_layout_of(0x0805, &OWN(php_image, image)->layout), -ENOTSUP);
 	image.version = 0x08010200;
-	image.php.has_threads = 1;
+	OWN(php_image, image)->has_threads = 1;
 	runtime_title(&image, title);
 	assert_string_equal(title, "php 8.1.2 with threads");
 }

@@ -11,7 +11,10 @@
 #include <cmocka.h>
 
 #include "src/model/process.h"
+#include "src/runtimes/python/python_layout.h"
+#include "src/runtimes/ruby/ruby_layout.h"
 #include "tests/unit/hotspot_layout_17.h"
+#include "tests/unit/runtime_own.h"
 #include "unwind/frame_program.h"
 
 #define PROGRAMS 100		/* "descriptors" of the maps */
@@ -58,10 +61,10 @@ static int setup(void **state)
 	(void)state;
 	has_runtime = 0;
 	nr_programs = 0;
-	image = (struct runtime_image){ .kind = RUNTIME_CPYTHON, .version = 0x030b0200,
+	image = (struct runtime_image){ .kind = RUNTIME_PYTHON, .version = 0x030b0200,
 					.is_known = 1, .state_vaddr = 0x5000, .nr_loops = 2,
 					.loops = { { 0x3000, 0x3100 }, { 0x2000, 0x2010 } } };
-	assert_int_equal(python_layout_of(11, &image.python), 0);
+	assert_int_equal(python_layout_of(11, OWN(python_layout, image)), 0);
 	assert_int_equal(process_runtimes_new(&r), 0);
 	process_runtimes_set(r, &fds);
 	processes_init(&ps);
@@ -97,13 +100,14 @@ static void map(uint32_t binary)
 static void code_belongs_to_those_without_loops(void **state)
 {
 	struct runtime_image ruby = { .kind = RUNTIME_RUBY, .version = 0x03040000, .is_known = 1, .nr_loops = 1,
-				      .loops = { { 0x4000, 0x4100 } },
-				      .ruby = { .way = RUBY_WAY_OFFSET, .text_vaddr = 0x4000, .text_bytes = 0x1000 } };
+				      .loops = { { 0x4000, 0x4100 } } };
+	const struct ruby_image own = { .way = RUBY_WAY_OFFSET, .text_vaddr = 0x4000, .text_bytes = 0x1000 };
 	struct runtime_image v8 = { .kind = RUNTIME_V8, .version = 0x0b030000, .is_known = 1, .nr_loops = 1,
 				    .loops = { { 0x6000, 0x7000 } } };
 
 	(void)state;
-	assert_int_equal(ruby_layout_of(0x0304, &ruby.ruby.layout), 0);
+	*OWN(ruby_image, ruby) = own;
+	assert_int_equal(ruby_layout_of(0x0304, &OWN(ruby_image, ruby)->layout), 0);
 	assert_true(process_runtimes_found(r, BINARY, &ruby));
 	map(BINARY);
 	process_runtimes_publish(r, p);
@@ -285,7 +289,7 @@ static void a_jvm_is_looked_at_first(void **state)
 	assert_false(process_runtimes_take_late(r, &tgid, &serial));
 	assert_non_null(process_runtimes_late_of(r, p, &bias));
 	assert_int_equal(bias, 0x7000000000);
-	read.hotspot = layout_17();
+	OWN(hotspot_image, read)->layout = layout_17();
 	process_runtimes_attached(r, p, 0x1000, &read, &rt);	/* of where it was mapped before */
 	assert_false(has_runtime);
 	process_runtimes_attached(r, p, bias, &read, &rt);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "src/runtimes/python_layout.h"
+#include "src/runtimes/python/python_layout.h"
 #include "src/runtimes/runtime.h"
 
 static void rows_are_sound(void **state)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "src/runtimes/python_lines.h"
+#include "src/runtimes/python/python_lines.h"
 
 #define FIRST 100
 

@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "src/runtimes/python/python_layout.h"
 #include "tests/unit/python_world.h"
+#include "tests/unit/runtime_own.h"
 
 #define BIAS 0x1000
 #define TYPE 0x5000			/* PyCode_Type in the file */
@@ -51,9 +53,9 @@ static int setup(void **state)
 {
 	struct fixture *f = *state = calloc(1, sizeof(*f));
 
-	f->image = (struct runtime_image){ .kind = RUNTIME_CPYTHON, .version = 0x030b02f0, .is_known = 1,
+	f->image = (struct runtime_image){ .kind = RUNTIME_PYTHON, .version = 0x030b02f0, .is_known = 1,
 					   .code_type_vaddr = TYPE };
-	if (python_layout_of(11, &f->image.python))
+	if (python_layout_of(11, OWN(python_layout, f->image)))
 		return -1;
 	put_code(&f->w);
 	return 0;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "src/runtimes/python_program.h"
+#include "src/runtimes/python/python_program.h"
 #include "tests/unit/python_world.h"
 #include "unwind/frame_replay.h"
 

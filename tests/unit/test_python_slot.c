@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "src/runtimes/python_slot.h"
+#include "src/runtimes/python/python_slot.h"
 #include "tests/unit/python_world.h"
 
 #define HEAD (WORLD_BASE + 0x40)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "src/runtimes/ruby_lines.h"
+#include "src/runtimes/ruby/ruby_lines.h"
 
 #define MAX_BYTES 4096
 

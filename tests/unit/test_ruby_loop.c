@@ -17,7 +17,7 @@
 #include <elf.h>
 
 #include "src/elf/elf_image.h"
-#include "src/runtimes/ruby_loop.h"
+#include "src/runtimes/ruby/ruby_loop.h"
 
 #define EIGHT(x, m) m(x##0) m(x##1) m(x##2) m(x##3) m(x##4) m(x##5) m(x##6) m(x##7)
 #define ALL(m) EIGHT(1, m) EIGHT(2, m) EIGHT(3, m) EIGHT(4, m) EIGHT(5, m) EIGHT(6, m) EIGHT(7, m) EIGHT(8, m) EIGHT(9, m) \

@@ -8,8 +8,9 @@
 #include <cmocka.h>
 
 #include "src/model/record.h"
-#include "src/runtimes/ruby_program.h"
+#include "src/runtimes/ruby/ruby_program.h"
 #include "tests/unit/ruby_world.h"
+#include "tests/unit/runtime_own.h"
 
 #define CLASS (WORLD_BASE + 0x4000)
 #define SINGLE (WORLD_BASE + 0x4200)
@@ -35,9 +36,10 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 	uint64_t path, attached, name;
 
-	f->image = (struct runtime_image){ .kind = RUNTIME_RUBY, .version = 0x03010200, .is_known = 1,
-					   .ruby = { .data_vaddr = RUBY_DATA - 0x1000, .data_bytes = 0x100 } };
-	ruby_layout_of(0x0301, &f->image.ruby.layout);
+	f->image = (struct runtime_image){ .kind = RUNTIME_RUBY, .version = 0x03010200, .is_known = 1 };
+	OWN(ruby_image, f->image)->data_vaddr = RUBY_DATA - 0x1000;
+	OWN(ruby_image, f->image)->data_bytes = 0x100;
+	ruby_layout_of(0x0301, &OWN(ruby_image, f->image)->layout);
 	f->m = (struct target_memory){ world_read, &f->w };
 	ruby_world_symbols(&f->w);
 	path = ruby_world_symbol(&f->w, 300, TEXT(0), "__classpath__");
@@ -132,10 +134,10 @@ static void classes_with_shapes(void **state)
 	struct fixture *f = *state;
 	const uint64_t path = 300 << 4 | 1, attached = 301 << 4 | 1, other = 303 << 4 | 1;
 
-	ruby_layout_of(0x0302, &f->image.ruby.layout);
-	f->image.ruby.vm_vaddr = VM_WORD - 0x1000;
+	ruby_layout_of(0x0302, &OWN(ruby_image, f->image)->layout);
+	OWN(ruby_image, f->image)->vm_vaddr = VM_WORD - 0x1000;
 	world_u64(&f->w, VM_WORD, VM);
-	world_u64(&f->w, VM + f->image.ruby.layout.shapes_of_vm, SHAPES);
+	world_u64(&f->w, VM + OWN(ruby_image, f->image)->layout.shapes_of_vm, SHAPES);
 	string_of_any_size(f, TEXT(0), "__classpath__");
 	string_of_any_size(f, TEXT(1), "__attached__");
 	string_of_any_size(f, TEXT(2), "run");
@@ -166,9 +168,9 @@ static void classes_with_shapes(void **state)
 static void singletons_of_3_4(void **state)
 {
 	struct fixture *f = *state;
-	const struct ruby_layout *l = &f->image.ruby.layout;
+	const struct ruby_layout *l = &OWN(ruby_image, f->image)->layout;
 
-	ruby_layout_of(0x0304, &f->image.ruby.layout);
+	ruby_layout_of(0x0304, &OWN(ruby_image, f->image)->layout);
 	string_of_any_size(f, TEXT(2), "run");
 	string_of_any_size(f, TEXT(3), "Shop::Order");
 	world_u64(&f->w, CLASS, RUBY_T_CLASS | 1 << 12);
@@ -184,7 +186,7 @@ static void singletons_of_3_4(void **state)
 static void eval_in_3_4(void **state)
 {
 	struct fixture *f = *state;
-	const uint64_t outer = WORLD_BASE + 0x6800, parent = f->image.ruby.layout.body_lines + RUBY_LINES_PARENT;
+	const uint64_t outer = WORLD_BASE + 0x6800, parent = OWN(ruby_image, f->image)->layout.body_lines + RUBY_LINES_PARENT;
 
 	ruby_world_iseq(&f->w, outer, CODE + 0x400, WORDS, TEXT(5), TEXT(6), LINE);
 	ruby_world_string(&f->w, TEXT(7), "<compiled>");

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include ARCH_HEADER
-#include "src/runtimes/ruby_program.h"
+#include "src/runtimes/ruby/ruby_program.h"
 #include "tests/unit/ruby_world.h"
 #include "unwind/frame_replay.h"
 

@@ -19,8 +19,10 @@
 #include "src/model/process.h"
 #include "src/model/record.h"
 #include "src/model/stacks.h"
+#include "src/runtimes/python/python_layout.h"
 #include "src/symbolize/symbolizer.h"
 #include "tests/unit/python_world.h"
+#include "tests/unit/runtime_own.h"
 #include "unwind/unwind_limits.h"
 
 #define FD 100
@@ -89,7 +91,7 @@ static int setup(void **state)
 	const struct process_runtimes_fds fds = { FD, FD };
 	const struct mapping m = { .start = BIAS, .end = BIAS + 0x1000, .binary = BINARY,
 				   .to_vaddr = 0 - BIAS, .born_ns = 2, .died_ns = TIME_NEVER };
-	struct runtime_image image = { .kind = RUNTIME_CPYTHON, .version = 0x030b02f0,
+	struct runtime_image image = { .kind = RUNTIME_PYTHON, .version = 0x030b02f0,
 				       .is_known = 1, .code_type_vaddr = 0x5000, .nr_loops = 1,
 				       .loops = { { 0x100, 0x200 } } };
 	struct runtime_names_deps deps = { .binaries = &w.binaries };
@@ -104,7 +106,7 @@ static int setup(void **state)
 	assert_int_equal(binaries_init(&w.binaries), 0);
 	w.p = processes_add(&w.processes, (uint32_t)getpid(), 1);
 	assert_int_equal(process_map(w.p, &m), 0);
-	assert_int_equal(python_layout_of(11, &image.python), 0);
+	assert_int_equal(python_layout_of(11, OWN(python_layout, image)), 0);
 	assert_int_equal(process_runtimes_new(&w.runtimes), 0);
 	process_runtimes_set(w.runtimes, &fds);
 	assert_true(process_runtimes_found(w.runtimes, BINARY, &image));

@@ -12,6 +12,8 @@
 #include "src/capture/session/runtime_shift.h"
 #include "src/capture/tables/process_runtimes.h"
 #include "src/model/process.h"
+#include "src/runtimes/python/python_layout.h"
+#include "tests/unit/runtime_own.h"
 #include "unwind/unwind_limits.h"
 
 #define FD 100
@@ -47,11 +49,11 @@ static void begin(uint32_t minor)
 	const struct process_runtimes_fds fds = { FD, FD };
 	const struct mapping m = { .start = BIAS, .end = BIAS + 0x9000, .binary = BINARY,
 				   .to_vaddr = 0 - BIAS, .born_ns = 2, .died_ns = TIME_NEVER };
-	struct runtime_image image = { .kind = RUNTIME_CPYTHON, .version = 3 << 24 | minor << 16,
+	struct runtime_image image = { .kind = RUNTIME_PYTHON, .version = 3 << 24 | minor << 16,
 				       .is_known = 1, .nr_loops = 2,
 				       .loops = { { 0x1000, 0x1100 }, { 0x1200, 0x1210 } } };
 
-	assert_int_equal(python_layout_of(minor, &image.python), 0);
+	assert_int_equal(python_layout_of(minor, OWN(python_layout, image)), 0);
 	assert_int_equal(process_runtimes_new(&r), 0);
 	process_runtimes_set(r, &fds);
 	process_runtimes_found(r, BINARY, &image);

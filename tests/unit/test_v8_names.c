@@ -12,7 +12,7 @@
 
 #include "src/model/record.h"
 #include "tests/unit/v8_world.h"
-#include "src/runtimes/v8_strings.h"
+#include "src/runtimes/v8/v8_strings.h"
 
 #define SCRIPT V8_AT(0x1000)
 #define SOURCE V8_AT(0x1100)
@@ -264,8 +264,8 @@ static void put_maglev(struct fixture *f)
 	const uint8_t check[] = { 0x0f, 0x84, 72, 0, 0, 0 }, jump[] = { 0xe9, 59, 0, 0, 0 };
 
 	put_optimized(&f->w);
-	f->image.v8.translations = 1;
-	f->image.v8.deopt_exits = 8;
+	OWN(v8_layout, f->image)->translations = 1;
+	OWN(v8_layout, f->image)->deopt_exits = 8;
 	v8_word(&f->w, CODE, 48, 12);
 	v8_array(&f->w, DEOPT, deopt, sizeof(deopt) / sizeof(deopt[0]));
 	v8_array(&f->w, LITERALS, (const uint64_t[]){ INNER | 2, SHARED | 2 }, 2);
@@ -411,13 +411,13 @@ static void layouts_that_lie(void **state)
 {
 	static const uint32_t places[] = { 0, 1, 4, 8, 15, 16, 56, 57, 60, 61, 63, 64, 65, 68, 71, 72, 73, 200, 248, 255, 256 };
 	struct fixture *f = *state;
-	const struct v8_layout good = f->image.v8;
+	const struct v8_layout good = *OWN(v8_layout, f->image);
 	const size_t nr = sizeof(places) / sizeof(places[0]), fields = offsetof(struct v8_layout, type_shared) / sizeof(uint32_t);
 
 	put_optimized(&f->w);
 	for (size_t i = 0; i < fields * nr; i++) {
-		f->image.v8 = good;
-		((uint32_t *)&f->image.v8)[i / nr] = places[i % nr];
+		*OWN(v8_layout, f->image) = good;
+		((uint32_t *)OWN(v8_layout, f->image))[i / nr] = places[i % nr];
 		if (!runtime_image_is_sound(&f->image))
 			continue;
 		read_code(f, SHARED, COOKIE, BYTECODES);

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "src/runtimes/v8_program.h"
+#include "src/runtimes/v8/v8_program.h"
 
 static void all_versions_have_a_program(void **state)
 {

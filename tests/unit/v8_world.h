@@ -2,9 +2,10 @@
 /* Objects of V8 11.3 (node 20) in the made memory of python_world.h. Addresses are those of objects, tagged. */
 #pragma once
 
-#include "src/runtimes/v8_layout.h"
-#include "src/runtimes/v8_program.h"
+#include "src/runtimes/v8/v8_layout.h"
+#include "src/runtimes/v8/v8_program.h"
 #include "tests/unit/python_world.h"
+#include "tests/unit/runtime_own.h"
 
 enum { TYPE_ARRAY = 175, TYPE_BYTES = 190, TYPE_BYTECODE = 191, TYPE_SCRIPT = 167, TYPE_CODE = 245, TYPE_STREAM = 252, TYPE_SCOPE = 261,
        TYPE_SHARED = 262 };
@@ -58,17 +59,17 @@ static inline void v8_image(struct runtime_image *image)
 {
 	*image = (struct runtime_image){ .kind = RUNTIME_V8, .version = 0x0b03f408, .is_known = 1, .nr_loops = 1,
 					 .loops = { { 0x1000, 0x2000 } } };
-	if (v8_layout_of(11, 3, &image->v8))
+	if (v8_layout_of(11, 3, OWN(v8_layout, *image)))
 		return;
-	image->v8.type_shared = TYPE_SHARED;
-	image->v8.type_script = TYPE_SCRIPT;
-	image->v8.type_scope = TYPE_SCOPE;
-	image->v8.type_bytecode = TYPE_BYTECODE;
-	image->v8.type_code = TYPE_CODE;
-	image->v8.type_stream = TYPE_STREAM;
+	OWN(v8_layout, *image)->type_shared = TYPE_SHARED;
+	OWN(v8_layout, *image)->type_script = TYPE_SCRIPT;
+	OWN(v8_layout, *image)->type_scope = TYPE_SCOPE;
+	OWN(v8_layout, *image)->type_bytecode = TYPE_BYTECODE;
+	OWN(v8_layout, *image)->type_code = TYPE_CODE;
+	OWN(v8_layout, *image)->type_stream = TYPE_STREAM;
 	/* Four prefixes, a bytecode of 1, one of 2, one of 3 bytes. */
-	image->v8.nr_bytecodes = 7;
-	memcpy(image->v8.bytecode_sizes, (const uint8_t[21]){ 1, 1, 1, 1, 1, 2, 3, 1, 1, 1, 1, 1, 3, 5, 1, 1, 1, 1, 1, 5, 9 }, 21);
+	OWN(v8_layout, *image)->nr_bytecodes = 7;
+	memcpy(OWN(v8_layout, *image)->bytecode_sizes, (const uint8_t[21]){ 1, 1, 1, 1, 1, 2, 3, 1, 1, 1, 1, 1, 3, 5, 1, 1, 1, 1, 1, 5, 9 }, 21);
 }
 
 /* A function: its ScopeInfo is at shared + 0x100, its script at script. */

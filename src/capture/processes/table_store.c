@@ -527,14 +527,7 @@ static uint64_t pages_of(const struct binary *b)
  */
 static bool is_interpreter(const struct binary *b)
 {
-	static const char *const names[] = { "python", "ruby",     "php",  "perl",
-					     "node",   "electron", "libjvm.so" };
-	const char *name = strrchr(b->path, '/');
-	bool is = false;
-
-	for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
-		is |= strstr(name, names[i]) != NULL;
-	return is && b->size_bytes < INTERPRETER_BYTES;
+	return runtime_is_likely(b->path) && b->size_bytes < INTERPRETER_BYTES;
 }
 
 /* Out of memory, or with too many pages, it is built as a whole. */

@@ -19,7 +19,6 @@
 #include "src/model/record.h"
 #include "src/model/stacks.h"
 #include "src/runtimes/runtime.h"
-#include "src/runtimes/v8_lines.h"
 #include "unwind/unwind_limits.h"
 
 #define WAIT_MS 50
@@ -72,7 +71,7 @@ struct runtime_names {
 	struct runtime_names_deps deps;
 	struct worker_pool *pool;	/* NULL: not needed yet */
 	struct memory_reader *memory;	/* of its thread */
-	struct v8_scripts *scripts;	/* the same */
+	struct runtime_keep *keep;	/* the same */
 	struct code **codes;
 	size_t nr_codes, cap_codes;
 	struct hash_index index;
@@ -96,8 +95,8 @@ int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_name
 	n->deps = *deps;
 	code_owners_init(&n->owners, RUNTIME_NAMES_MAX, deps->process_owner, deps->owner_ctx);
 	n->memory = memory_reader_new(deps->forker, deps->costs);
-	n->scripts = v8_scripts_new();
-	if (!n->memory || !n->scripts) {
+	n->keep = runtime_keep_new();
+	if (!n->memory || !n->keep) {
 		runtime_names_free(n);
 		return -ENOMEM;
 	}
@@ -111,7 +110,7 @@ void runtime_names_free(struct runtime_names *n)
 		return;
 	worker_pool_free(n->pool);
 	memory_reader_free(n->memory);
-	v8_scripts_free(n->scripts);
+	runtime_keep_free(n->keep);
 	for (size_t i = 0; i < n->nr_codes; i++) {
 		runtime_code_free(n->codes[i]->code);
 		free(n->codes[i]->waiting);
@@ -140,9 +139,9 @@ static void code_run(struct worker_job *job)
 {
 	struct code *c = (struct code *)job;
 	const struct target_memory memory = { read_memory, c };
-	const struct kept_memory kept = { memory, c->names->scripts, c->serial };
+	const struct runtime_process process = { memory, c->names->keep, c->serial };
 
-	c->err = runtime_code_read_kept(c->image, c->bias, &kept, c->kind, c->addr, c->cookie,
+	c->err = runtime_code_read_kept(c->image, c->bias, &process, c->kind, c->addr, c->cookie,
 					&c->code);
 	if (!c->looks_for_way)
 		return;

@@ -19,7 +19,7 @@
 #include <time.h>
 
 #include "src/model/record.h"
-#include "src/runtimes/hotspot_program.h"
+#include "src/runtimes/hotspot/hotspot_program.h"
 #include "tests/oracle/python/target.h"
 #include "unwind/frame_replay.h"
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "tests/oracle/python/target.h"
+#include "tests/unit/runtime_own.h"
 
 static struct {
 	unsigned long objects, lines, wrong;
@@ -63,7 +64,7 @@ static void number_is(const char *what, uint64_t code, long want, long got)
 /* The instruction as a frame of this version tells it. */
 static uint32_t instruction_of(const struct target *t, long offset)
 {
-	const struct python_layout *l = &t->image.python;
+	const struct python_layout *l = OWN(python_layout, t->image);
 
 	return (uint32_t)(l->minor >= 11 ? l->code_bytes + offset : l->minor == 10 ? offset / 2 : offset);
 }
@@ -90,7 +91,7 @@ static void check_lines(const struct target *t, const struct runtime_code *c, ui
 
 static uint32_t cookie_at(struct target *t, uint64_t code)
 {
-	const struct python_layout *l = &t->image.python;
+	const struct python_layout *l = OWN(python_layout, t->image);
 	uint64_t v = 0;
 
 	target_read_u64(&t->memory, code + (l->code_version ? l->code_version : l->code_lines), &v);

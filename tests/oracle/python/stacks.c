@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include "tests/oracle/python/target.h"
+#include "tests/unit/runtime_own.h"
 #include "unwind/frame_replay.h"
 
 #define MAX_TEXT (1u << 18)
@@ -258,7 +259,7 @@ static void put_stack(struct target *t, const struct frame_replay_result *r)
 /* Whether the judge would fail here: the loop was entered and has no frame yet. */
 static bool has_no_frame(struct target *t, uint64_t state_at)
 {
-	const struct python_layout *l = &t->image.python;
+	const struct python_layout *l = OWN(python_layout, t->image);
 	uint64_t state = 0, frame = 0;
 	uint8_t owner = 0;
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include "src/model/record.h"
+#include "src/runtimes/hotspot/hotspot_find.h"
+#include "src/runtimes/hotspot/hotspot_heaps.h"
+#include "src/runtimes/hotspot/hotspot_layout.h"
+#include "src/runtimes/hotspot/hotspot_locks.h"
+#include "src/runtimes/hotspot/hotspot_names.h"
+#include "src/runtimes/hotspot/hotspot_program.h"
+#include "src/runtimes/runtime_kind.h"
+
+static struct hotspot_image own_of(const struct runtime_image *image)
+{
+	struct hotspot_image own;
+
+	RUNTIME_GET_OWN(image, &own);
+	return own;
+}
+
+static bool is_sound(const struct runtime_image *image)
+{
+	const struct hotspot_image h = own_of(image);
+
+	return hotspot_layout_is_sound(&h.layout);
+}
+
+static int program(const struct runtime_image *image, struct frame_program *out)
+{
+	const struct hotspot_image h = own_of(image);
+
+	return h.layout.is_read ? hotspot_program(&h.layout, out) : -EAGAIN;
+}
+
+/* Without the heaps no code is the program's. */
+static void constants(const struct runtime_image *image, uint64_t bias, struct unwind_runtime *rt)
+{
+	(void)image;
+	(void)bias;
+	rt->flags = RUNTIME_OWNS_CODE;
+}
+
+static int attach(struct runtime_image *image, uint64_t bias, const struct target_memory *m,
+		  struct unwind_runtime *rt)
+{
+	struct hotspot_image h = own_of(image);
+	int err = 0;
+
+	if (!h.layout.is_read)
+		err = hotspot_layout_read(&h.lists, bias, m, &h.layout);
+	if (!err)
+		err = hotspot_heaps_read(&h.layout, bias, m, rt);
+	RUNTIME_SET_OWN(image, &h);
+	image->version = h.layout.version;
+	if (h.lists.vtable_text)
+		rt->consts[HOTSPOT_CONST_VTABLE] = h.lists.vtable_text + bias;
+	if (h.lists.adapter_text)
+		rt->consts[HOTSPOT_CONST_ADAPTER] = h.lists.adapter_text + bias;
+	return err;
+}
+
+static int waits(const struct runtime_image *image, uint64_t bias, const struct target_memory *m,
+		 struct runtime_wait_hints *hints, struct runtime_wait *waits, size_t nr)
+{
+	const struct hotspot_image h = own_of(image);
+
+	return hotspot_knows_locks(&h.layout) ? hotspot_waits(&h.layout, bias, m, hints, waits, nr)
+					      : -ENOTSUP;
+}
+
+const struct runtime_kind hotspot_runtime = {
+	.name = "java", .files = "libjvm.so", .lang = LANG_JAVA,
+	.has_offsets = true, .versions = "11, 17, 21, 25",
+	.find = hotspot_find, .is_sound = is_sound,
+	.program = program, .constants = constants, .attach = attach,
+	.code_read = hotspot_code_read, .code_lines = hotspot_code_lines,
+	.code_free = hotspot_code_free, .waits = waits,
+};
