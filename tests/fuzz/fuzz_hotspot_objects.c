@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/runtimes/hotspot/hotspot_heaps.h"
+#include "src/runtimes/hotspot/hotspot_layout.h"
 #include "src/runtimes/runtime.h"
 #include "tests/unit/runtime_own.h"
 #include "unwind/frame_replay.h"

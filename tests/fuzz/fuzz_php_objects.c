@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/runtimes/php/php_layout.h"
 #include "src/runtimes/php/php_program.h"
 #include "src/runtimes/runtime.h"
 #include "unwind/frame_replay.h"

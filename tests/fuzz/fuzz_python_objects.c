@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/runtimes/python/python_layout.h"
 #include "src/runtimes/python/python_slot.h"
 #include "src/runtimes/runtime.h"
 #include "unwind/frame_replay.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/runtimes/ruby/ruby_layout.h"
 #include "src/runtimes/ruby/ruby_lines.h"
 #include "src/runtimes/ruby/ruby_program.h"
 #include "src/runtimes/runtime.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/runtimes/runtime.h"
+#include "src/runtimes/v8/v8_layout.h"
 #include "src/runtimes/v8/v8_program.h"
 #include "src/runtimes/v8/v8_strings.h"
 #include "src/runtimes/v8/v8_translation.h"
