@@ -44,6 +44,7 @@ REPORT_SRCS := \
 	src/output/output_place.c \
 	src/model/binary.c \
 	src/model/definition_joiner.c \
+	src/model/definition_load.c \
 	src/model/definition_store.c \
 	src/model/per_process.c \
 	src/model/process.c \
@@ -97,6 +98,8 @@ REPORT_SRCS := \
 	src/profile/report.c \
 	src/profile/report_learn.c \
 	src/profile/report_pass.c \
+	src/profile/report_sample.c \
+	src/profile/report_segments.c \
 	src/profile/report_subject.c \
 	src/profile/report_text.c \
 	src/profile/sample_counts.c \
@@ -122,6 +125,7 @@ REPORT_SRCS := \
 	formats/render/collapse.c \
 	formats/render/columns.c \
 	formats/render/csv.c \
+	formats/render/csv_cells.c \
 	formats/render/csv_columns.c \
 	formats/render/csv_origin.c \
 	formats/render/csv_stacks.c \
@@ -310,14 +314,17 @@ CAPTURE_SRCS := \
 	src/symbolize/symbolizer_lines.c \
 	src/symbolize/symbolizer_settle.c \
 	src/symbolize/symbolizer.c \
+	src/symbolize/symbolizer_batches.c \
 	unwind/cfi.c \
 	unwind/cfi_callsite.c \
 	unwind/cfi_code.c \
 	unwind/cfi_entries.c \
 	unwind/cfi_eh_return.c \
+	unwind/cfi_input.c \
 	unwind/cfi_merge.c \
 	unwind/cfi_pointer.c \
 	unwind/cfi_program.c \
+	unwind/cfi_rows.c \
 	unwind/cfi_rule.c \
 	unwind/code_effect.c \
 	unwind/code_flow.c \
@@ -371,6 +378,7 @@ CAPTURE_SRCS := \
 	src/capture/tables/process_runtimes.c \
 	src/capture/tables/room_owners.c \
 	src/capture/tables/unwind_loader.c \
+	src/capture/tables/unwind_loader_places.c \
 	src/capture/tables/unwind_loader_room.c \
 	src/capture/tables/unwind_rules.c \
 	src/capture/tables/unwind_slabs.c \
@@ -407,6 +415,7 @@ CAPTURE_SRCS := \
 	src/capture/stacks/code_pages.c \
 	src/capture/stacks/code_request.c \
 	src/capture/stacks/code_shares.c \
+	src/capture/stacks/code_window_state.c \
 	src/capture/stacks/code_window_reads.c \
 	src/capture/stacks/code_windows.c \
 	src/capture/stacks/deferred_stacks.c \
@@ -431,21 +440,26 @@ CAPTURE_SRCS := \
 	src/capture/session/session.c \
 	src/capture/session/session_meta.c \
 	src/capture/session/session_names.c \
+	src/capture/session/session_process.c \
 	src/capture/session/shadow_names.c \
 	src/capture/session/session_segment.c \
+	src/capture/session/session_shadows.c \
 	src/capture/session/stack_definer.c \
 	src/capture/session/vector_names.c \
 	src/capture/losses.c \
 	src/capture/low_latency.c \
 	src/capture/recorder.c \
+	src/capture/recorder_losses.c \
 	src/capture/recorder_kernel.c \
 	src/capture/recorder_open.c \
+	src/capture/recorder_options.c \
 	src/capture/recorder_segments.c \
 	src/capture/recorder_owners.c \
 	src/capture/recorder_tell.c \
 	src/capture/recorder_workers.c \
 	src/capture/collectors/collectors.c \
 	src/capture/collectors/cpu_events.c \
+	src/capture/collectors/event_modes.c \
 	src/capture/collectors/event_table.c \
 	src/capture/collectors/perf_sampler.c \
 	src/capture/collectors/interrupts.c \
@@ -488,6 +502,7 @@ CAPTURE_SRCS := \
 	src/live/feed.c \
 	src/live/live_compact.c \
 	src/live/live_copy.c \
+	src/live/live_counts.c \
 	src/live/live_entries.c \
 	src/live/live_facts.c \
 	src/live/live_fates.c \

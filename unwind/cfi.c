@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "src/base/array.h"
-#include "src/base/bisect.h"
 #include "unwind/cfi_callsite.h"
 #include "unwind/cfi_entries.h"
 #include "unwind/cfi_eh_return.h"
@@ -232,31 +231,3 @@ int cfi_parse(const struct cfi_input *in, struct cfi_rows *out)
 	return err;
 }
 
-int cfi_rows_append(struct cfi_rows *out, uint64_t vaddr, const struct unwind_rule *rule)
-{
-	struct cfi_row *row;
-
-	if (out->nr && out->v[out->nr - 1].vaddr == vaddr)
-		out->nr--;	/* the end of a gap where another begins */
-	if (out->nr ? !memcmp(&out->v[out->nr - 1].rule, rule, sizeof(*rule))
-		    : rule->cfa == CFA_NONE)
-		return 0;
-	row = array_push(&out->v, &out->nr, &out->cap);
-	if (!row)
-		return -ENOMEM;
-	*row = (struct cfi_row){ vaddr, *rule };
-	return 0;
-}
-
-void cfi_rows_release(struct cfi_rows *rows)
-{
-	free(rows->v);
-	memset(rows, 0, sizeof(*rows));
-}
-
-struct unwind_rule cfi_rows_find(const struct cfi_rows *rows, uint64_t vaddr)
-{
-	size_t after = bisect(rows->nr, i, rows->v[i].vaddr <= vaddr);
-
-	return after ? rows->v[after - 1].rule : no_rule;
-}

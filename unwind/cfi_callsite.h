@@ -24,7 +24,8 @@
 
 #include <stdbool.h>
 
-#include "unwind/cfi.h"
+#include "unwind/cfi_input.h"
+#include "unwind/cfi_rows.h"
 #include "unwind/cfi_entries.h"
 
 /*

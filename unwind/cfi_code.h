@@ -16,7 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/cfi.h"
+#include "unwind/cfi_input.h"
+#include "unwind/cfi_rows.h"
 #include "unwind/x86_insn.h"
 
 #define CFI_MAX_CODE (64u << 10)	/* longer functions are not looked at */

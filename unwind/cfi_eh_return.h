@@ -43,7 +43,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/cfi.h"
+#include "unwind/cfi_input.h"
+#include "unwind/cfi_rows.h"
 #include "unwind/cfi_program.h"
 
 /*

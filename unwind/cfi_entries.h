@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 #include "src/base/bytes.h"
-#include "unwind/cfi.h"
+#include "unwind/cfi_input.h"
+#include "unwind/cfi_rows.h"
 #include "unwind/cfi_program.h"
 
 struct cfi_fde {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "src/base/bytes.h"
-#include "unwind/cfi.h"
+#include "unwind/cfi_input.h"
 
 /*
  * Reads a pointer at r, which reads in->eh_frame. Sets r->bad for a pointer that needs the running

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "src/base/bytes.h"
-#include "unwind/cfi.h"
+#include "unwind/cfi_input.h"
 
 #define CFI_MAX_REMEMBERED 32	/* compilers need 1 or 2 */
 #define CFI_NO_REG UINT64_MAX

@@ -29,20 +29,6 @@ static void put_digits(struct csv *c, uint64_t v, unsigned digits)
 	bb_bytes(&c->row, buf, digits);
 }
 
-/* The date of a second: xstack's is local, the others are ISO 8601 in UTC. */
-void csv_make_date(const struct csv *c, uint64_t second, char date[CSV_DATE_MAX])
-{
-	time_t t = (time_t)second;
-	struct tm tm = { 0 };
-
-	if (c->dialect == CSV_XSTACK)
-		localtime_r(&t, &tm);
-	else
-		gmtime_r(&t, &tm);
-	strftime(date, CSV_DATE_MAX, c->dialect == CSV_XSTACK ? "%Y-%m-%d %H:%M:%S"
-							      : "%Y-%m-%dT%H:%M:%S", &tm);
-}
-
 /* Making a date is slow, and most rows have that of the row before. */
 static const char *date_of(struct csv *c, uint64_t second)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the files of the renderers of rows share: csv.c and ndjson.c (the rows), csv_columns.c (what
- * may stand in them), csv_origin.c (the cells of recordings and functions), csv_stacks.c (the cells
- * of stacks).
+ * may stand in them), csv_cells.c (what cells are made of), csv_origin.c (the cells of recordings
+ * and functions), csv_stacks.c (the cells of stacks).
  */
 #pragma once
 

@@ -341,7 +341,7 @@ int page_data_read(struct report *rep, const struct render_opts *opts, struct pa
 	d->strings = intern_new();
 	err = d->strings && intern_str(d->strings, "") == 0 ? 0 : -ENOMEM;
 	if (!err && !opts->all_threads)
-		err = quiet_threads_find(rep, &d->quiet);
+		err = report_find_quiet(rep, &d->quiet);
 	if (!err)
 		err = choose_events(d);
 	if (!err)

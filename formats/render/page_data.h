@@ -51,6 +51,7 @@
 #include "formats/render/page_samples.h"
 #include "src/base/hash_index.h"
 #include "src/profile/answer.h"
+#include "src/profile/answer_lines.h"
 #include "src/profile/fold.h"
 #include "src/profile/quiet_threads.h"
 #include "src/profile/report_subject.h"

@@ -9,6 +9,7 @@
 #include "formats/render/renderer.h"
 #include "src/base/fail.h"
 #include "src/base/intern.h"
+#include "src/profile/answer.h"
 #include "src/profile/profile.h"
 #include "src/profile/report.h"
 #include "src/profile/report_text.h"

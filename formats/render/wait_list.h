@@ -16,13 +16,3 @@ struct wait_graph;
 /* Writes the rows that pass. columns: width of the terminal; 0: none. 0 or -ENOMEM */
 int wait_list_put(const struct wait_graph *g, const struct syscall_names *calls, uint32_t columns,
 		  FILE *out);
-
-#define WAIT_CALL_MAX 32
-
-/*
- * The name of a thread's system call: "futex", "syscall 999", "[kernel thread]", "[running]". It
- * ends with NUL and is in buf if the call has no name.
- */
-const char *wait_call_name(const struct syscall_names *calls, const struct rec_sample *rec,
-			   char buf[WAIT_CALL_MAX]);
-bool wait_is_off_cpu(const struct rec_sample *rec);

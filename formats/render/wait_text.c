@@ -11,6 +11,30 @@
 #include "src/model/syscall_names.h"
 #include "src/profile/wait_graph.h"
 
+bool wait_is_off_cpu(const struct rec_sample *rec)
+{
+	return rec->state != TASK_RUNNING && rec->state != TASK_RUNNABLE && rec->cpu == UINT32_MAX;
+}
+
+const char *wait_call_name(const struct syscall_names *calls, const struct rec_sample *rec,
+			   char buf[WAIT_CALL_MAX])
+{
+	const char *name = rec->syscall ? syscall_name(calls, rec->syscall - 1) : NULL;
+
+	if (name)
+		return name;
+	if (rec->syscall)
+		snprintf(buf, WAIT_CALL_MAX, "syscall %u", rec->syscall - 1);
+	else if (rec->end == END_KTHREAD)
+		snprintf(buf, WAIT_CALL_MAX, "[kernel thread]");
+	else if (!wait_is_off_cpu(rec))
+		snprintf(buf, WAIT_CALL_MAX, "[%s]",
+			 rec->state == TASK_RUNNABLE ? "ready to run" : "running");
+	else
+		snprintf(buf, WAIT_CALL_MAX, "[%s]", task_state_name(rec->state));
+	return buf;
+}
+
 enum direction { ANY, IN, OUT };
 
 static enum direction direction(const struct syscall_names *calls, const struct rec_sample *rec)

@@ -55,3 +55,13 @@ void wait_put_comm(const struct definition_store *t, const struct wait_row *row,
 
 /* " (server 8219)": its process. */
 void wait_put_process(const struct definition_store *t, const struct wait_row *row, FILE *out);
+
+#define WAIT_CALL_MAX 32
+
+/*
+ * The name of a thread's system call: "futex", "syscall 999", "[kernel thread]", "[running]". It
+ * ends with NUL and is in buf if the call has no name.
+ */
+const char *wait_call_name(const struct syscall_names *calls, const struct rec_sample *rec,
+			   char buf[WAIT_CALL_MAX]);
+bool wait_is_off_cpu(const struct rec_sample *rec);

@@ -7,21 +7,15 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
+#include "src/base/process_limits.h"
 
-/* 60 were needed to record one process on two CPUs; the rest is for its files. */
-#define FILES_BESIDE_EVENTS 96
 #define FILES_SPARED 16
 #define FILES_IN_MESSAGES (1u << 20)	/* the kernel's default for one process */
-
-unsigned long file_limit_needed(unsigned cpus, unsigned events)
-{
-	return FILES_BESIDE_EVENTS + cpus * (1ul + 2ul * events);
-}
 
 unsigned long file_limit_advice(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	unsigned long needed = file_limit_needed(cpus > 0 ? (unsigned)cpus : 1, 1);
+	unsigned long needed = process_limits_files(cpus > 0 ? (unsigned)cpus : 1, 1);
 	struct rlimit lim;
 
 	if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur < needed / 2)

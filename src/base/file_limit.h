@@ -4,13 +4,6 @@
 
 #include <stdbool.h>
 
-/*
- * How many descriptors a recording needs at least. On each CPU two for each event source (the event
- * and its link) and one for what processes do; the others are for BPF maps, programs, helpers, and
- * the files of the processes.
- */
-unsigned long file_limit_needed(unsigned cpus, unsigned events);
-
 /* What to raise the limit to where it was reached: more than now, and enough for a recording. */
 unsigned long file_limit_advice(void);
 

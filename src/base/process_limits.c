@@ -14,9 +14,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "src/base/file_limit.h"
 #include "src/base/plural.h"
 
+/* 60 were needed to record one process on two CPUs; the rest is for its files. */
+#define FILES_BESIDE_EVENTS 96
 /* No single request is larger; with more room than that, the limit was not the cause. */
 #define LARGEST_BYTES (64ull << 20)
 #define TASKS_OF_RECORDING 64		/* processes and threads; 25 were seen on two CPUs */
@@ -194,10 +195,15 @@ static bool explain_groups(struct limit_cause *out)
 
 /* ---- files ---- */
 
+unsigned long process_limits_files(unsigned cpus, unsigned events)
+{
+	return FILES_BESIDE_EVENTS + cpus * (1ul + 2ul * events);
+}
+
 static bool explain_files(struct limit_cause *out)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	unsigned long needed = file_limit_needed(cpus > 0 ? (unsigned)cpus : 1, 1);
+	unsigned long needed = process_limits_files(cpus > 0 ? (unsigned)cpus : 1, 1);
 	struct rlimit lim;
 
 	if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur >= needed)

@@ -17,3 +17,10 @@ struct limit_cause {
 
 /* err: -ENOMEM, -EAGAIN of a process or thread, -EMFILE, -EFBIG. false: no limit is behind it. */
 bool process_limits_explain(int err, struct limit_cause *out);
+
+/*
+ * How many descriptors a recording needs at least. On each CPU two for each event source (the event
+ * and its link) and one for what processes do; the others are for BPF maps, programs, helpers, and
+ * the files of the processes.
+ */
+unsigned long process_limits_files(unsigned cpus, unsigned events);

@@ -197,11 +197,6 @@ static uint64_t thrown_out(const struct recorder *r)
 	return st.evicted + st.refused;
 }
 
-bool recorder_in_a_hurry(const struct recorder *r)
-{
-	return r->opts.hurry && r->opts.hurry(r->opts.sink_ctx);
-}
-
 /* Asked when it takes long: tells the user once, and returns whether the user is in a hurry. */
 static bool is_in_a_hurry(void *ctx)
 {
@@ -318,35 +313,6 @@ bool recorder_is_whole_machine(const struct recorder *r)
 int recorder_add_event(struct recorder *r, const struct session_event *event)
 {
 	return session_add_event(r->session, event);
-}
-
-static int put_loss(void *session, const struct record *rec)
-{
-	return session_emit(session, rec);
-}
-
-int recorder_report_losses(struct recorder *r)
-{
-	const struct session_stats stats = session_stats(r->session);
-	struct unwind_loader_stats loader = { 0 };
-	uint64_t totals[LOSS_CAUSES] = { 0 }, now = now_ns();
-	int err = 0;
-
-	if (r->loader)
-		unwind_loader_stats(r->loader, &loader);
-	totals[LOSS_TABLE_FULL] = loader.refused;
-	totals[LOSS_TASK_EVENTS] = process_tracker_lost(r->tracker);
-	totals[LOSS_BAD_RECORD] = stats.bad;
-	totals[LOSS_SYMBOL_BUDGET] = session_names_lost(r->session);
-	totals[LOSS_NO_ANSWER] = stats.ends[END_NO_TABLE];
-	totals[LOSS_HELPER_DIED] = helper_deaths_count(r->deaths);
-	totals[LOSS_LINE_BUDGET] = stats.lines_lost;
-	if (r->opts.losses)
-		r->opts.losses(r->opts.sink_ctx, totals);
-	for (uint8_t cause = 0; cause < LOSS_CAUSES && !err; cause++)
-		err = losses_report(&r->losses, cause, totals[cause], now, put_loss,
-				    r->session);
-	return err;
 }
 
 int recorder_show(struct recorder *r)

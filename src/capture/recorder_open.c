@@ -32,6 +32,7 @@
 #include "src/base/opt.h"
 #include "src/base/clock.h"
 #include "src/base/patience.h"
+#include "src/base/process_limits.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/low_latency.h"
 #include "src/capture/processes/binary_store.h"
@@ -158,11 +159,6 @@ static bool is_wanted(void *ctx, uint32_t tgid)
 	return r->is_naming || capture_bpf_is_target(r->bpf, tgid);
 }
 
-bool recorder_has_filter(const struct recorder_options *o)
-{
-	return (o->pids && o->pids->nr) || (o->tids && o->tids->nr);
-}
-
 static struct knobs make_knobs(const struct recorder_options *o)
 {
 	static const uint32_t modes[] = {
@@ -199,7 +195,7 @@ static struct knobs make_knobs(const struct recorder_options *o)
 static int raise_file_limit(const struct recorder_options *o)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	int err = file_limit_raise(file_limit_needed(cpus > 0 ? (unsigned)cpus : 1, o->events));
+	int err = file_limit_raise(process_limits_files(cpus > 0 ? (unsigned)cpus : 1, o->events));
 
 	message_user_ensure();		/* the first descriptor that is refused is explained */
 	return err;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/base/file_limit.h"
+#include "src/base/process_limits.h"
 #include "src/probes/tracefs.h"
 #include "src/proc/pid_namespace.h"
 #include "src/rights/capabilities.h"
@@ -176,7 +177,7 @@ void look_tracefs(struct finding *f)
 void look_files(struct finding *f)
 {
 	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned long need = file_limit_needed(nr_cpus > 0 ? (unsigned)nr_cpus : 1, 1);
+	unsigned long need = process_limits_files(nr_cpus > 0 ? (unsigned)nr_cpus : 1, 1);
 	struct rlimit r;
 
 	getrlimit(RLIMIT_NOFILE, &r);

@@ -10,6 +10,7 @@
 #include "src/model/definition_store.h"
 #include "src/model/same_definition.h"
 #include "src/live/live_ids.h"
+#include "src/model/definition_load.h"
 
 int live_copy_init(struct live_copy *c, const struct definition_store *from, struct live_ids *to)
 {

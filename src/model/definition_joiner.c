@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/model/definition_load.h"
 #include "src/model/definition_store.h"
 #include "src/model/same_definition.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "src/base/hash_index.h"
-#include "src/model/definition_store.h"
 
 const enum record_tag definition_tags[] = {
 #define DEFINITION(tag, NAME, field, STORED, max_id) REC_##NAME,
@@ -145,54 +144,6 @@ bool definition_is_equal(const struct record *a, const struct record *b)
 	switch (a->tag) {
 #define DEFINITION(tag, NAME, field, STORED, max_id) \
 	case REC_##NAME: return field##_is_equal(&a->field, &b->field);
-#define RECORD(tag, NAME, field, STORED) case REC_##NAME: break;
-#include "src/model/records.def"
-	}
-	return false;
-}
-
-/* ---- what a store has ---- */
-
-#define LOAD(field) \
-static bool field##_load(const struct definition_store *t, uint32_t id, struct rec_##field *out) \
-{ \
-	const struct rec_##field *found = definition_store_find_##field(t, id); \
-\
-	if (found) \
-		*out = *found; \
-	return found; \
-}
-LOAD(binary)
-LOAD(process)
-LOAD(thread)
-LOAD(event)
-LOAD(frame)
-LOAD(func)
-#undef LOAD
-
-static bool string_load(const struct definition_store *t, uint32_t id, struct rec_string *out)
-{
-	out->id = id;
-	out->bytes = definition_store_string(t, id, &out->len);
-	return definition_store_has_string(t, id);
-}
-
-static bool node_load(const struct definition_store *t, uint32_t id, struct rec_node *out)
-{
-	const struct table_node *n = definition_store_node_row(t, id);
-
-	if (n)
-		*out = (struct rec_node){ id, n->parent, n->frame };
-	return n;
-}
-
-bool definition_load(const struct definition_store *t, enum record_tag tag, uint32_t id,
-		     struct record *out)
-{
-	out->tag = tag;
-	switch (tag) {
-#define DEFINITION(tag, NAME, field, STORED, max_id) \
-	case REC_##NAME: return field##_load(t, id, &out->field);
 #define RECORD(tag, NAME, field, STORED) case REC_##NAME: break;
 #include "src/model/records.def"
 	}

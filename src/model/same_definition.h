@@ -18,8 +18,6 @@
 
 #include "src/model/record.h"
 
-struct definition_store;
-
 /* The types that define something, in the order in which records may refer to them. */
 extern const enum record_tag definition_tags[];
 extern const unsigned nr_definition_tags;
@@ -38,10 +36,3 @@ bool thread_is_equal(const struct rec_thread *a, const struct rec_thread *b);
 
 /* Facts of from that to lacks. Both are the same process. */
 void process_learn(struct rec_process *to, const struct rec_process *from);
-
-/*
- * The definition that a store has under an id, with strings that are borrowed from it. false: it
- * has none.
- */
-bool definition_load(const struct definition_store *t, enum record_tag tag, uint32_t id,
-		     struct record *out);

@@ -15,6 +15,7 @@
 #include "src/base/hash_index.h"
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
+#include "src/profile/answer_lines.h"
 #include "src/profile/answer_text.h"
 #include "src/profile/fold_roots.h"
 #include "src/profile/fold_stacks.h"

@@ -18,20 +18,9 @@
 #include <stdint.h>
 
 struct answer;
+struct answer_lines;
 struct report;
 struct report_sample;
-
-#define ANSWER_ROWS 5			/* programs or threads that are named */
-#define ANSWER_LINES (ANSWER_ROWS + 8)
-
-struct answer_lines {
-	/*
-	 * Pairs: "time" and "7.6 s of CPU time in 4.0 s, 1.9 of 2 CPUs", "" and "3.2 s  42 %  java,
-	 * most in HashMap::get (12 %)", "threads" and "...", "wrong" and "...". Foreign bytes.
-	 */
-	const char *what[ANSWER_LINES], *text[ANSWER_LINES];
-	size_t nr;
-};
 
 int answer_new(struct answer **ap);
 void answer_free(struct answer *a);	/* NULL is fine */

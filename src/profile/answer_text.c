@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/profile/answer.h"
+#include "src/profile/answer_lines.h"
 #include "src/profile/cpu_check.h"
 #include "src/profile/profile.h"
 #include "src/profile/query.h"

@@ -307,12 +307,14 @@ int fold_take(struct fold *f, segment_tables_fn tables_of, const void *ctx, stru
 static void tell_amount(struct fold *f, const struct report *rep, struct profile *p, bool *failed)
 {
 	char text[512], subject[128];
+	uint64_t threads, rows;
 
 	f->amount.event = report_event(rep);
 	report_amount_text(&f->amount, text, sizeof(text));
 	p->facts.amount = keep(p, text, failed);
 	report_subject_text(&f->subject, rep, subject, sizeof(subject));
-	report_hidden_text(rep, text, sizeof(text));
+	report_hidden(rep, &threads, &rows);
+	report_hidden_text(threads, rows, text, sizeof(text));
 	p->facts.hidden = keep(p, text, failed);
 	report_title_text(subject, &f->amount, text, sizeof(text));
 	p->facts.title = keep(p, text, failed);

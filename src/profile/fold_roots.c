@@ -13,7 +13,7 @@
 #include "src/model/definition_store.h"
 #include "src/profile/fold_stacks.h"
 #include "src/profile/program_name.h"
-#include "src/profile/report.h"
+#include "src/profile/report_sample.h"
 #include "src/profile/state_words.h"
 #include "src/profile/tree_builder.h"
 

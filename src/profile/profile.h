@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "src/model/record.h"
-#include "src/profile/answer.h"
+#include "src/profile/answer_lines.h"
 #include "src/profile/trace_summary.h"
 
 #define NODE_NONE UINT32_MAX

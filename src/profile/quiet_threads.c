@@ -7,13 +7,8 @@
 
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
-#include "src/profile/report.h"
+#include "src/profile/report_sample.h"
 #include "src/profile/state_words.h"
-
-struct looking {
-	const struct report *rep;
-	struct quiet_threads *q;
-};
 
 void quiet_threads_release(struct quiet_threads *q)
 {
@@ -38,10 +33,9 @@ static bool is_active(const struct report_sample *s, uint64_t begin_ns)
 	return !s->rec->ran_ns || s->rec->ran_ns >= begin_ns;
 }
 
-static int look(void *ctx, const struct report_sample *s, uint64_t nr)
+int quiet_threads_row(struct quiet_threads *q, const struct report_sample *s, uint64_t nr,
+		      uint64_t begin_ns)
 {
-	const struct looking *l = ctx;
-	struct quiet_threads *q = l->q;
 	struct quiet_segment *seg;
 	struct quiet_thread *t;
 
@@ -55,26 +49,13 @@ static int look(void *ctx, const struct report_sample *s, uint64_t nr)
 		return -ENOMEM;
 	t = &seg->threads[s->rec->thread];
 	t->rows += nr;
-	t->is_active |= is_active(s, report_begin_ns(l->rep, s->segment));
+	t->is_active |= is_active(s, begin_ns);
 	return 0;
 }
 
-/* "walks=1": the snapshots saw the whole machine. */
-static bool saw_all(const struct report *rep)
+void quiet_threads_end(struct quiet_threads *q)
 {
-	const char *busy = report_meta(rep, "cpu.busy", NULL);
-
-	return busy && strstr(busy, "walks=1") && report_info(rep)->scans.count >= QUIET_SCANS;
-}
-
-int quiet_threads_find(struct report *rep, struct quiet_threads *q)
-{
-	const struct report_counting all = { .scan_rows = true, .unfiltered = true,
-					     .samples = look };
-	struct looking l = { rep, q };
-	int err = saw_all(rep) ? report_counted(rep, &all, &l) : 0;
-
-	for (size_t i = 0; i < q->nr_segments && !err; i++) {
+	for (size_t i = 0; i < q->nr_segments; i++) {
 		const struct quiet_segment *seg = &q->segments[i];
 
 		for (size_t t = 0; t < seg->cap; t++) {
@@ -84,7 +65,6 @@ int quiet_threads_find(struct report *rep, struct quiet_threads *q)
 			q->rows += is_quiet ? seg->threads[t].rows : 0;
 		}
 	}
-	return err;
 }
 
 bool quiet_threads_has(const struct quiet_threads *q, uint32_t segment, uint32_t thread)

@@ -4,7 +4,8 @@
  * that they would fill a picture of wall time and tell nothing. Pictures leave them out and say how
  * many they are.
  *
- *	quiet_threads_find(rep, &quiet)		one pass over the rows of snapshots
+ *	quiet_threads_row(&quiet, &sample, nr, begin_ns)	each row of snapshots
+ *	quiet_threads_end(&quiet)
  *	quiet_threads_has(&quiet, segment, thread)
  *	quiet_threads_release(&quiet)
  *
@@ -20,7 +21,7 @@
 
 #define QUIET_SCANS 3
 
-struct report;
+struct report_sample;
 
 struct quiet_thread {
 	uint64_t rows;
@@ -38,7 +39,9 @@ struct quiet_threads {
 	uint64_t nr, rows;		/* quiet threads, and their rows */
 };
 
-/* 0 or an error, silently */
-int quiet_threads_find(struct report *rep, struct quiet_threads *q);
+/* nr rows that are like s, of a recording that began at begin_ns. 0 or -ENOMEM, silently. */
+int quiet_threads_row(struct quiet_threads *q, const struct report_sample *s, uint64_t nr,
+		      uint64_t begin_ns);
+void quiet_threads_end(struct quiet_threads *q);
 bool quiet_threads_has(const struct quiet_threads *q, uint32_t segment, uint32_t thread);
 void quiet_threads_release(struct quiet_threads *q);

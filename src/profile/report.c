@@ -18,22 +18,12 @@
 #include "src/profile/report_text.h"
 #include "src/profile/state_words.h"
 
-static void segment_release(struct segment *s)
-{
-	definition_store_free(s->tables);
-	wall_clock_release(&s->clock);
-	free(s->verdicts);
-	stack_marks_release(&s->marks);
-}
-
 void report_close(struct report *rep)
 {
 	if (!rep)
 		return;
 	trace_reader_close(rep->reader);
-	for (size_t i = 0; i < rep->nr_segments; i++)
-		segment_release(&rep->segments[i]);
-	free(rep->segments);
+	report_segments_release(rep);
 	part_joiner_release(&rep->parts);
 	trace_summary_release(&rep->trace_summary);
 	loss_list_release(&rep->losses);
@@ -43,34 +33,6 @@ void report_close(struct report *rep)
 	quiet_threads_release(&rep->quiet);
 	free(rep->path);
 	free(rep);
-}
-
-static enum frame_folding folding_of(const struct query *q)
-{
-	if (q && q->native_only)
-		return FOLD_RUNTIMES;
-	return q && q->native_loops ? FOLD_NOTHING : FOLD_LOOPS;
-}
-
-struct segment *report_segment(struct report *rep)
-{
-	uint32_t at = part_joiner_recording(&rep->parts,
-					    trace_reader_status(rep->reader)->segment);
-
-	if (at >= REPORT_SEGMENTS)
-		return NULL;
-	while (rep->nr_segments <= at) {
-		struct segment *s =
-			array_push(&rep->segments, &rep->nr_segments, &rep->cap_segments);
-
-		if (s)
-			s->tables = definition_store_new();
-		if (!s || !s->tables)
-			return NULL;
-		definition_store_fold(s->tables, folding_of(rep->query));
-		memcpy(s->uuid, trace_reader_status(rep->reader)->uuid, sizeof(s->uuid));
-	}
-	return &rep->segments[at];
 }
 
 static void sum_segment(struct report_info *info, const struct segment *s)
@@ -293,12 +255,6 @@ int report_open_fd(int fd, const char *path, const struct query *query, struct r
 	return -ENOMEM;
 }
 
-bool report_sample_tgid(const struct report_sample *s, uint32_t *tgid)
-{
-	*tgid = s->process ? s->process->tgid : 0;
-	return s->process || (s->thread && !s->thread->tid);
-}
-
 const struct trace_events *report_events(const struct report *rep)
 {
 	return &rep->events;
@@ -432,13 +388,44 @@ uint64_t report_begin_ns(const struct report *rep, uint32_t segment)
 	return segment < rep->nr_segments ? rep->segments[segment].begin_ns : 0;
 }
 
+struct finding {
+	const struct report *rep;
+	struct quiet_threads *quiet;
+};
+
+static int count_row(void *ctx, const struct report_sample *s, uint64_t nr)
+{
+	const struct finding *f = ctx;
+
+	return quiet_threads_row(f->quiet, s, nr, report_begin_ns(f->rep, s->segment));
+}
+
+/* "walks=1": the snapshots saw the whole machine. */
+static bool saw_all(const struct report *rep)
+{
+	const char *busy = report_meta(rep, "cpu.busy", NULL);
+
+	return busy && strstr(busy, "walks=1") && report_info(rep)->scans.count >= QUIET_SCANS;
+}
+
+int report_find_quiet(struct report *rep, struct quiet_threads *out)
+{
+	const struct report_counting all = { .scan_rows = true, .unfiltered = true,
+					     .samples = count_row };
+	struct finding f = { rep, out };
+	int err = saw_all(rep) ? report_counted(rep, &all, &f) : 0;
+
+	quiet_threads_end(out);
+	return err;
+}
+
 int report_hide_quiet(struct report *rep, bool hide)
 {
 	int err = 0;
 
 	rep->hides_quiet = false;
 	if (hide && !rep->knows_quiet)
-		err = quiet_threads_find(rep, &rep->quiet);
+		err = report_find_quiet(rep, &rep->quiet);
 	rep->knows_quiet |= hide && !err;
 	rep->hides_quiet = hide && !err;
 	return err;

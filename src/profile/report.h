@@ -28,12 +28,14 @@
 
 #include "src/model/record.h"
 #include "src/profile/query.h"
+#include "src/profile/report_sample.h"
 #include "src/profile/trace_summary.h"
 
 struct cpu_check;
 struct name_health;
 struct profile_facts;
 struct query;
+struct quiet_threads;
 struct report;
 struct stack_health;
 struct definition_store;
@@ -51,33 +53,6 @@ int report_open(const char *path, const struct query *query, struct report **rp)
 int report_open_fd(int fd, const char *path, const struct query *query, struct report **rp);
 void report_close(struct report *rep);			/* NULL is fine */
 const char *report_path(const struct report *rep);
-
-/* What a recording says of itself. Texts are foreign and end with NUL; "" and 0: unknown. */
-struct recording_facts {
-	const char *trace;		/* path of the file that it was read from */
-	const char *host, *kernel, *arch;
-	char id[33];			/* its uuid, in hexadecimal digits */
-	uint64_t begin_real_ns;
-};
-
-struct report_sample {
-	const struct rec_sample *rec;
-	const struct definition_store *tables;	/* the definitions of its segment */
-	uint32_t segment;
-	const struct rec_thread *thread;	/* NULL: lost with a damaged chunk */
-	const struct rec_process *process;	/* NULL: likewise */
-	uint64_t real_ns;		/* CLOCK_REALTIME; monotonic if there is no CLOCK record */
-	uint64_t weight;		/* in the unit of its event; 0 in rows of live_scans.h */
-	unsigned futex;			/* activity_futex() of the recording's machine */
-	uint32_t event;			/* index of report_events(); NO_EVENT: none */
-	const struct recording_facts *facts;	/* NULL: unknown, as in live_profile.h */
-};
-
-/*
- * The number of the sample's process; false: unknown. The idle threads, tid 0, belong to process 0,
- * which has no record.
- */
-bool report_sample_tgid(const struct report_sample *s, uint32_t *tgid);
 
 /* The sample is borrowed for the call. A result other than 0 ends the pass and is returned. */
 typedef int (*report_sample_fn)(void *ctx, const struct report_sample *s);
@@ -198,6 +173,8 @@ const struct stack_health *report_health(const struct report *rep);
 /* How many frames have names, and why the others have none; shares are of the same samples. */
 const struct name_health *report_names(const struct report *rep);
 
+/* Finds the quiet threads. *out is all 0 before. 0 or an error, silently. */
+int report_find_quiet(struct report *rep, struct quiet_threads *out);
 /*
  * From now on, the samples that pass lack those of quiet threads (quiet_threads.h), or have them
  * again. 0 or an error, silently.

@@ -72,6 +72,7 @@ struct report {
 
 /* The recording of the record last read, made if it is new. NULL: no memory, or too many. */
 struct segment *report_segment(struct report *rep);
+void report_segments_release(struct report *rep);
 
 /* The passes before all others (report_learn.c). 0 or -errno after a message. */
 int report_learn(struct report *rep);

@@ -504,12 +504,10 @@ void report_names_text(const struct name_health *h, char *out, size_t size)
 		snprintf(out + len, size - (size_t)len, ". Try: %s", remedy);
 }
 
-void report_hidden_text(const struct report *rep, char *out, size_t size)
+void report_hidden_text(uint64_t threads, uint64_t rows, char *out, size_t size)
 {
 	char a[WEIGHT_TEXT_MAX], b[WEIGHT_TEXT_MAX];
-	uint64_t threads, rows;
 
-	report_hidden(rep, &threads, &rows);
 	out[0] = 0;
 	if (threads)
 		snprintf(out, size, "%s of %s that did nothing are hidden (--all-threads)",

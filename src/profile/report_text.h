@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct report;
 struct report_info;
 struct name_health;
 struct report_scans;
@@ -117,4 +116,4 @@ const char *report_share_text(uint64_t part, uint64_t whole, char buf[SHARE_MAX]
  * "1,234 thread states of 56 threads that did nothing are hidden (--all-threads)"; "" when none
  * are.
  */
-void report_hidden_text(const struct report *rep, char *out, size_t size);
+void report_hidden_text(uint64_t threads, uint64_t rows, char *out, size_t size);

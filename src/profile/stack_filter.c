@@ -12,7 +12,7 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/model/definition_store.h"
-#include "src/profile/report.h"
+#include "src/profile/report_sample.h"
 
 /*
  * Names are foreign, so a pattern may meet one that it needs very long for. These are far beyond

@@ -26,6 +26,7 @@
 #include "src/recording/flight_side.h"
 #include "src/recording/live_outputs.h"
 #include "src/base/stop_signals.h"
+#include "src/profile/answer_lines.h"
 #include "src/recording/target_command.h"
 #include "src/recording/trace_file.h"
 

@@ -79,28 +79,18 @@ static void answer_elsewhere(struct subject *s, struct batch *job)
 		symbol_batch_fail(&job->b, s->err = err);
 }
 
-void symbolizer_run_batch(struct worker_job *j)
+static void run_batch(struct worker_job *j)
 {
 	struct batch *job = (struct batch *)j;
 	struct subject *s = job->subject;
 
-	if (job->is_for_lines)
-		symbolizer_add_lines(job);
-	else if (s->src.kind == SOURCE_ELF && s->src.fd >= 0 && job->owner->opts.look_up)
+	if (s->src.kind == SOURCE_ELF && s->src.fd >= 0 && job->owner->opts.look_up)
 		answer_elsewhere(s, job);
 	else
 		answer_here(s, &job->b);
 }
 
 /* ---- in the owner's thread ---- */
-
-void symbolizer_free_batch(struct batch *job)
-{
-	job->subject->nr_batches--;
-	symbol_batch_release(&job->b);
-	free(job->b.v);
-	free(job);
-}
 
 static void drop_table(struct symbolizer *s, struct subject *b)
 {
@@ -129,6 +119,8 @@ static void drop_tables(struct symbolizer *s)
 	}
 }
 
+static void batch_done(struct worker_job *j, bool cancelled);
+
 /* Moves pending requests into a batch. NULL: none is pending, or no memory; they stay pending. */
 static struct batch *make_batch(struct symbolizer *s, struct subject *b)
 {
@@ -136,8 +128,8 @@ static struct batch *make_batch(struct symbolizer *s, struct subject *b)
 
 	if (!job)
 		return NULL;
-	job->job.run = symbolizer_run_batch;
-	job->job.done = symbolizer_batch_done;
+	job->job.run = run_batch;
+	job->job.done = batch_done;
 	job->owner = s;
 	job->subject = b;
 	job->generation = s->generation;
@@ -161,29 +153,13 @@ static void submit(struct symbolizer *s, struct subject *b)
 		worker_submit(s->pool, &job->job);
 }
 
-void symbolizer_put_answered(struct symbolizer *s, struct batch *job)
-{
-	job->next = NULL;
-	if (job->generation != s->generation) {
-		s->nr_lost += job->is_copy ? 0 : job->b.nr;
-		symbolizer_free_batch(job);
-		return;
-	}
-	*s->answered_tail = job;
-	s->answered_tail = &job->next;
-}
-
-void symbolizer_batch_done(struct worker_job *j, bool cancelled)
+static void batch_done(struct worker_job *j, bool cancelled)
 {
 	struct batch *job = (struct batch *)j;
 	struct symbolizer *s = job->owner;
 	struct subject *b = job->subject;
 
 	s->nr_open--;
-	if (job->is_for_lines) {
-		symbolizer_lines_done(s, job, cancelled);
-		return;
-	}
 	for (size_t i = 0; cancelled && i < job->b.nr; i++)
 		job->b.v[i].status = SYMBOL_LIMITED;
 	s->nr_lost += (cancelled || job->is_lost) && job->generation == s->generation ? job->b.nr
@@ -229,16 +205,6 @@ void symbolizer_wait_for_jobs(struct symbolizer *s)
 
 	poll(&pfd, 1, LOOK_MS);
 	worker_reap(s->pool);
-}
-
-void symbolizer_free_batches(struct batch *job)
-{
-	struct batch *next;
-
-	for (; job; job = next) {
-		next = job->next;
-		symbolizer_free_batch(job);
-	}
 }
 
 static void close_files(const struct symbol_source *src)
@@ -484,8 +450,8 @@ static void run_here(struct symbolizer *s, struct subject *b)
 
 	if (!job)
 		return;
-	symbolizer_run_batch(&job->job);
-	symbolizer_batch_done(&job->job, false);
+	run_batch(&job->job);
+	batch_done(&job->job, false);
 }
 
 void symbolizer_work(struct symbolizer *s)

@@ -26,8 +26,9 @@ struct symbol_file symbolizer_file_of(struct subject *s, unsigned max_depth,
 }
 
 /* The first batch is the job; the others go with it. */
-void symbolizer_add_lines(struct batch *first)
+static void add_lines(struct worker_job *j)
 {
+	struct batch *first = (struct batch *)j;
 	const struct symbolizer_options *o = &first->owner->opts;
 
 	for (struct batch *job = first; job; job = job->next) {
@@ -152,6 +153,32 @@ static void give_without_lines(struct symbolizer *s, struct batch *job)
 	}
 }
 
+/*
+ * A pool that has cancelled a job runs no others. Where the names were given without lines
+ * meanwhile (symbolizer_give_up_lines()), a frame would have two answers.
+ */
+static void lines_done(struct worker_job *j, bool cancelled)
+{
+	struct batch *job = (struct batch *)j, *next;
+	struct symbolizer *s = job->owner;
+	bool were_given_up = !s->adding;
+
+	s->nr_open--;
+	s->is_adding_lines = false;
+	symbolizer_free_batches(s->adding);
+	s->adding = NULL;
+	for (; job; job = next) {
+		next = job->next;
+		if (were_given_up)
+			symbolizer_free_batch(job);
+		else
+			symbolizer_put_answered(s, job);
+	}
+	if (cancelled)
+		symbolizer_give_up_waiting(s);
+	symbolizer_start_lines(s);
+}
+
 void symbolizer_start_lines(struct symbolizer *s)
 {
 	struct batch *group = s->is_adding_lines ? NULL : symbolizer_take_group(s), *job;
@@ -168,37 +195,14 @@ void symbolizer_start_lines(struct symbolizer *s)
 	s->adding = group;
 	s->is_adding_lines = true;
 	s->nr_open++;
-	job->is_for_lines = true;
+	job->job.run = add_lines;
+	job->job.done = lines_done;
 	if (s->pool) {
 		worker_submit(s->pool, &job->job);
 		return;
 	}
-	symbolizer_run_batch(&job->job);
-	symbolizer_batch_done(&job->job, false);
-}
-
-/*
- * A pool that has cancelled a job runs no others. Where the names were given without lines
- * meanwhile (symbolizer_give_up_lines()), a frame would have two answers.
- */
-void symbolizer_lines_done(struct symbolizer *s, struct batch *job, bool cancelled)
-{
-	bool were_given_up = !s->adding;
-	struct batch *next;
-
-	s->is_adding_lines = false;
-	symbolizer_free_batches(s->adding);
-	s->adding = NULL;
-	for (; job; job = next) {
-		next = job->next;
-		if (were_given_up)
-			symbolizer_free_batch(job);
-		else
-			symbolizer_put_answered(s, job);
-	}
-	if (cancelled)
-		symbolizer_give_up_waiting(s);
-	symbolizer_start_lines(s);
+	add_lines(&job->job);
+	lines_done(&job->job, false);
 }
 
 void symbolizer_give_up_waiting(struct symbolizer *s)

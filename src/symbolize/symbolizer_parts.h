@@ -40,7 +40,6 @@ struct batch {
 	struct symbol_batch b;
 	size_t answered;
 	bool is_lost;			/* given up, because of time or of its parser */
-	bool is_for_lines;		/* it has its names */
 	bool is_copy;			/* of one in symbolizer.adding */
 	uint64_t generation;		/* another than the owner's: its requests were forgotten */
 	struct batch *next;
@@ -68,9 +67,6 @@ struct symbolizer {
 struct symbol_file symbolizer_file_of(struct subject *s, unsigned max_depth,
 				      struct symbol_file_notes *notes);
 
-/* In a worker thread: adds lines to a batch and to those that are chained to it. */
-void symbolizer_add_lines(struct batch *first);
-
 /* These are called in the owner's thread. */
 
 bool symbolizer_wants_lines(const struct symbolizer *s, const struct batch *job);
@@ -87,11 +83,8 @@ void symbolizer_work(struct symbolizer *s);
 /* Gives the answers that are there; one that fn refuses counts as given. */
 int symbolizer_deliver(struct symbolizer *s, symbol_fn fn, void *ctx);
 void symbolizer_wait_for_jobs(struct symbolizer *s);	/* for a moment */
-void symbolizer_run_batch(struct worker_job *job);
-void symbolizer_batch_done(struct worker_job *job, bool cancelled);
 void symbolizer_free_batches(struct batch *job);	/* and those that are chained to it */
 void symbolizer_start_lines(struct symbolizer *s);	/* unless some are being added */
-void symbolizer_lines_done(struct symbolizer *s, struct batch *job, bool cancelled);
 /* Names that wait for their lines, or all that lack them, are given without. */
 void symbolizer_give_up_waiting(struct symbolizer *s);
 void symbolizer_give_up_lines(struct symbolizer *s);

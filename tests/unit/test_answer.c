@@ -11,6 +11,7 @@
 
 #include "formats/trace/trace_writer.h"
 #include "src/profile/answer.h"
+#include "src/profile/answer_lines.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
 #include "src/profile/state_words.h"

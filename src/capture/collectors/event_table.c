@@ -11,6 +11,7 @@
 #include "src/base/nearest.h"
 #include "src/base/opt.h"
 #include "src/capture/collectors/cpu_events.h"
+#include "src/capture/collectors/event_modes.h"
 #include "src/capture/collectors/pmu_event.h"
 #include "src/model/record.h"
 
@@ -133,26 +134,6 @@ static int parse_setting(const struct opt *o, const char *text, size_t len, stru
 		return -EINVAL;
 	e->period = period;
 	return period ? 0 : fail_why(-EINVAL, "--%s %s: at least 1", o->name, word);
-}
-
-int event_modes_parse(const struct opt *o, const char *name, const char *text, size_t len,
-		      struct event_spec *e)
-{
-	bool user = false, kernel = false;
-	uint8_t precise = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		user |= text[i] == 'u';
-		kernel |= text[i] == 'k';
-		precise += text[i] == 'p';
-	}
-	if (!len || strspn(text, "ukp") < len || precise > 3)
-		return fail_why(-EINVAL, "--%s %s:%.*s: no such mode. Try: :u (programs), :k (the "
-				"kernel), :pp (exact places)", o->name, name, (int)len, text);
-	e->no_user = kernel && !user;
-	e->no_kernel = user && !kernel;
-	e->precise = precise;
-	return 0;
 }
 
 static void set_name(struct event_spec *e)

@@ -78,9 +78,5 @@ int event_list_parse(const struct opt *o, const char *value, void *dst);
 int event_list_complete(struct event_list *l, double freq_hz, uint64_t period);
 void event_list_release(struct event_list *l);
 
-/* ":u", ":k", ":p" and so on, len bytes without the colon, of the event called name. */
-int event_modes_parse(const struct opt *o, const char *name, const char *text, size_t len,
-		      struct event_spec *e);
-
 /* Lists the events that there are, and whether this machine counts them, on -e help. */
 void event_table_help(FILE *out);

@@ -11,6 +11,7 @@
 
 #include "src/base/fail.h"
 #include "src/base/opt.h"
+#include "src/capture/collectors/event_modes.h"
 #include "src/model/record.h"
 
 #define NAME_MAX_LEN 64

@@ -326,11 +326,6 @@ static bool is_its_turn(uint32_t thread, uint32_t scan)
 	return (thread / OWN_ROWS_GROUP + scan) % OWN_ROW_EVERY == 0;
 }
 
-struct process *session_process(const struct session *s, const struct wire_sample *head)
-{
-	return head->tgid ? process_tracker_find(s->deps.tracker, head->tgid, head->time_ns) : NULL;
-}
-
 /* Handles a row with WIRE_SAME: the thread has not run since its last row. */
 static int same_again(struct session *s, const struct wire_stack *w, uint32_t scan)
 {

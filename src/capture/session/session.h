@@ -39,6 +39,7 @@
 struct child_forker;
 struct user_costs;
 struct session;
+struct shadow_name;
 struct binaries;
 struct file_opener;
 struct jvm_maps;
@@ -160,6 +161,14 @@ uint64_t session_names_lost(const struct session *s);	/* given up: symbolizer.h,
 /* true: stacks of p came. */
 bool session_has_process(const struct session *s, const struct process *p);
 struct session_stats session_stats(const struct session *s);
+
+/* ---- shadow stacks ---- */
+
+/* Names a frame of the session, now or when it comes. 0 or -ENOMEM. */
+int session_shadow_name(struct session *s, uint64_t id, const struct shadow_name *name);
+uint64_t session_shadow_nameless(const struct session *s);
+/* Stacks whose outer part was unwound later: only the kernel side knew its shadow frames. */
+uint64_t session_shadow_rewound(const struct session *s);
 
 /* ---- parts ---- */
 

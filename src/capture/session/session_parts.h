@@ -47,8 +47,6 @@ struct session {
 	uint64_t next_clock_ns;
 };
 
-/* ---- session.c ---- */
-
 /* The process of a sample at its time. NULL: it has none, or there is no memory. */
 struct process *session_process(const struct session *s, const struct wire_sample *head);
 

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct session;
 struct shadow_names;
 
 struct shadow_name {
@@ -27,9 +26,3 @@ int shadow_names_put(struct shadow_names *n, uint64_t id, const struct shadow_na
 bool shadow_names_get(struct shadow_names *n, uint64_t id, struct shadow_name *out);
 /* How many frames wait for a name. */
 uint64_t shadow_names_waiting(const struct shadow_names *n);
-
-/* Names a frame of the session, now or when it comes. 0 or -ENOMEM. */
-int session_shadow_name(struct session *s, uint64_t id, const struct shadow_name *name);
-uint64_t session_shadow_nameless(const struct session *s);
-/* Stacks whose outer part was unwound later: only the kernel side knew its shadow frames. */
-uint64_t session_shadow_rewound(const struct session *s);

@@ -13,31 +13,6 @@
 #define LONGEST_NS (2 * NSEC_PER_SEC)
 #define BASE(addr) ((addr) & ~(uint64_t)(CODE_WINDOW_BYTES - 1))
 
-void code_window_queue(struct window *w, struct process *p, bool is_wanted)
-{
-	struct code_share *share = code_share_of(&w->cw->shares, p);
-
-	if (!share)
-		return;
-	w->state = WINDOW_QUEUED;
-	w->is_wanted = is_wanted;
-	w->queued_ns = now_ns();
-	w->cw->nr_queued++;
-	share->nr_queued++;
-}
-
-void code_window_dequeue(struct window *w)
-{
-	struct process *p = code_window_process(w);
-	struct code_share *share = p ? code_share_of(&w->cw->shares, p) : NULL;
-
-	assert(w->state == WINDOW_QUEUED && w->cw->nr_queued);
-	w->state = WINDOW_IDLE;
-	w->cw->nr_queued--;
-	if (share)
-		share->nr_queued--;
-}
-
 /* Whether the first nr seeds have rules, as far as they lie in the window. */
 static bool are_solved(const struct window *w, const struct code_request *q, size_t nr)
 {

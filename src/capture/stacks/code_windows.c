@@ -59,14 +59,6 @@ void code_windows_free(struct code_windows *cw)
 	free(cw);
 }
 
-/* The living process of a window, or NULL. */
-struct process *code_window_process(const struct window *w)
-{
-	struct process *p = processes_find(w->cw->deps.processes, w->tgid, TIME_NEVER);
-
-	return p && p->serial == w->serial ? p : NULL;
-}
-
 /* ---- budgets ---- */
 
 /* Shows the kernel side whether more is to be asked for. */
@@ -116,16 +108,6 @@ static void may_want_again(struct code_windows *cw, struct process *p)
 
 /* ---- publishing ---- */
 
-/*
- * All mappings of p are written anew for one window, so many windows wait for each other; stacks
- * that wait do not need the kernel side.
- */
-static void show(struct code_windows *cw, struct process *p)
-{
-	cw->is_dirty = true;
-	p->windows_dirty = true;
-}
-
 static void show_all(struct code_windows *cw)
 {
 	uint64_t now = now_ns(), wait_ns = SHOW_NS;
@@ -140,54 +122,6 @@ static void show_all(struct code_windows *cw)
 		p->windows_dirty = false;
 	}
 	cw->next_show_ns = now + wait_ns;
-}
-
-/* Shows p's window to the kernel side, with or without a table. */
-void code_window_publish(struct window *w, struct process *p, bool has_table)
-{
-	struct window_of_code *of = process_window(p, w->begin, true);
-
-	if (!of)
-		return;
-	of->end = w->end;
-	of->read_ns = w->read_ns;
-	of->table = has_table ? code_window_table(w) : 0;
-	of->place = (uint32_t)(w - w->cw->v);
-	of->is_settled = !has_table || w->fruitless >= MAX_FRUITLESS;
-	show(w->cw, p);
-}
-
-/*
- * The kernel side may still unwind with an old list of mappings, so the number is used again only
- * when that is over.
- */
-void code_window_forget(struct window *w)
-{
-	struct process *p = code_window_process(w);
-	struct window_of_code *of = p ? process_window(p, w->begin, false) : NULL;
-
-	assert(w->state != WINDOW_PENDING);
-	if (w->state == WINDOW_QUEUED)
-		code_window_dequeue(w);
-	if (of) {
-		process_window_remove(p, of);
-		show(w->cw, p);
-	}
-	unwind_loader_drop(w->cw->deps.loader, code_window_table(w));
-	w->tgid = 0;
-	w->answers++;
-	w->unused_since_ns = now_ns();
-}
-
-const struct mapping *code_windows_mapping(const struct code_windows *cw, const struct process *p,
-					  uint64_t pc)
-{
-	const struct mapping *m = process_find_mapping(p, pc, TIME_NEVER - 1);
-	const struct binary *b = m ? binaries_get(cw->deps.binaries, m->binary) : NULL;
-
-	if (!m || m->died_ns != TIME_NEVER || m->is_unread)
-		return NULL;
-	return !b || binary_is_memory(b) ? m : NULL;
 }
 
 /* ---- wants ---- */

@@ -34,28 +34,6 @@ static int map_tables(struct unwind_loader *l)
 	return 0;
 }
 
-static uint64_t *versions(struct unwind_loader *l)
-{
-	return (uint64_t *)(void *)l->pages;
-}
-
-/* The number by which slices refer to the table of a binary or window. */
-static uint32_t number_of(void *ctx, uint32_t binary)
-{
-	struct unwind_loader *l = ctx;
-	const struct table_ref *ref = unwind_loader_ref(l, binary);
-
-	if (!binary)
-		return 0;
-	if (!ref)
-		return UNWIND_NO_NUMBER;
-	if (unwind_loader_is_window(binary))
-		return UNWIND_NUMBERS + (binary - UNWIND_FIRST_WINDOW);
-	if (ref->table)
-		return l->tables[ref->table - 1].number;
-	return ref->place.page0 == UNWIND_TABLE_NEVER ? UNWIND_NUMBER_NEVER : UNWIND_NO_NUMBER;
-}
-
 static unsigned owner_of_process(void *ctx, uint32_t tgid)
 {
 	struct unwind_loader *l = ctx;
@@ -100,8 +78,9 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 	}
 	unwind_slabs_init(&l->slabs, opts->new_slab, opts->ctx, opts->max_rows);
 	unwind_slices_init(&l->slices, l->mappings, l->opts.fds.nr_mappings, opts->fds.processes,
-			   versions(l), &l->epoch);
-	l->slices.numbers = (struct slice_numbers){ number_of, owner_of_process, l, &l->owners };
+			   unwind_loader_versions(l), &l->epoch);
+	l->slices.numbers = (struct slice_numbers){ unwind_loader_number, owner_of_process, l,
+						    &l->owners };
 	l->slices.attached_ns = opts->attached_ns;
 	l->slices.runtimes = opts->runtimes;
 	/*
@@ -147,40 +126,6 @@ static void refuse_process(struct unwind_loader *l, const struct process *p)
 		     p->tgid, p->comm[0] ? p->comm : "?", p->nr_live);
 }
 
-/* Called after each change: what memos keep of the tables before does not hold any more. */
-static void change_version(struct unwind_loader *l)
-{
-	__atomic_fetch_add(&versions(l)[UNWIND_TABLES_VERSION], 1, __ATOMIC_RELEASE);
-}
-
-void unwind_loader_publish(struct unwind_loader *l, uint32_t number, struct unwind_binary place)
-{
-	uint64_t word;
-
-	memcpy(&word, &place, sizeof(word));
-	__atomic_store_n((uint64_t *)(void *)&l->binaries[number], word, __ATOMIC_RELEASE);
-	change_version(l);
-}
-
-void unwind_loader_refer(struct unwind_loader *l, uint32_t binary, struct table_ref *ref,
-			 uint32_t table, struct unwind_binary place)
-{
-	uint64_t word;
-
-	if (ref->table)
-		l->tables[ref->table - 1].nr_refs--;
-	ref->table = table;
-	if (table)
-		l->tables[table - 1].nr_refs++;
-	memcpy(&word, &place, sizeof(word));
-	__atomic_store_n((uint64_t *)(void *)&ref->place, word, __ATOMIC_RELEASE);
-	if (unwind_loader_is_window(binary))
-		unwind_loader_publish(l, number_of(l, binary), place);
-	else
-		unwind_slices_renumber(&l->slices, binary, number_of(l, binary));
-	change_version(l);
-}
-
 /* ---- placing ---- */
 
 static struct placed *new_place(struct unwind_loader *l)
@@ -218,7 +163,7 @@ static void publish_page(struct unwind_loader *l, uint32_t page, struct unwind_p
 
 	memcpy(&word, &entry, sizeof(word));
 	__atomic_store_n((uint64_t *)(void *)&l->pages[page], word, __ATOMIC_RELEASE);
-	change_version(l);
+	unwind_loader_changed(l);
 }
 
 static int add_page(struct unwind_loader *l, const struct unwind_table *t, struct placed *p,
@@ -281,7 +226,7 @@ static int take_pages(struct unwind_loader *l, const struct unwind_table *t, str
 /* The number of a new table; that of a window is its own. */
 static int take_number(struct unwind_loader *l, struct placed *p)
 {
-	p->number = unwind_loader_is_window(p->binary) ? number_of(l, p->binary)
+	p->number = unwind_loader_is_window(p->binary) ? unwind_loader_number(l, p->binary)
 						       : table_numbers_take(&l->numbers);
 	return p->number ? 0 : -ENOSPC;
 }

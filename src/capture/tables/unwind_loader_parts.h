@@ -9,6 +9,7 @@
  * and then PLACE_FREE again when its epoch is over (unwind_loader_reclaim()).
  *
  *	unwind_loader.c		what is published, and how
+ *	unwind_loader_places.c	by which number the kernel's side finds it
  *	unwind_loader_room.c	who has to go for it
  */
 #pragma once
@@ -97,6 +98,12 @@ static inline struct table_ref *unwind_loader_ref(struct unwind_loader *l, uint3
 	return binary < l->cap_refs ? &l->refs[binary] : NULL;
 }
 
+/* The words in front of the tables that count their changes. */
+uint64_t *unwind_loader_versions(struct unwind_loader *l);
+/* Called after each change: what memos keep of the tables before does not hold any more. */
+void unwind_loader_changed(struct unwind_loader *l);
+/* The number by which slices refer to the table of a binary or window. */
+uint32_t unwind_loader_number(void *loader, uint32_t binary);
 /* binary has the table of that index + 1 from now on, or none (0), and its place is that. */
 void unwind_loader_refer(struct unwind_loader *l, uint32_t binary, struct table_ref *ref,
 			 uint32_t table, struct unwind_binary place);

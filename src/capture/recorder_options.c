@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the options of a recorder say. */
+#include "src/base/opt.h"
+#include "src/capture/recorder_parts.h"
+
+bool recorder_has_filter(const struct recorder_options *o)
+{
+	return (o->pids && o->pids->nr) || (o->tids && o->tids->nr);
+}
+
+bool recorder_in_a_hurry(const struct recorder *r)
+{
+	return r->opts.hurry && r->opts.hurry(r->opts.sink_ctx);
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/capture/processes/process_tracker.h"
+#include "src/capture/session/session_parts.h"
+
+struct process *session_process(const struct session *s, const struct wire_sample *head)
+{
+	return head->tgid ? process_tracker_find(s->deps.tracker, head->tgid, head->time_ns) : NULL;
+}
