@@ -577,6 +577,7 @@ CAPTURE_SRCS := \
 	src/agent/window_sender.c \
 	src/tui/activity_sums.c \
 	src/tui/canvas.c \
+	src/tui/cursor.c \
 	src/tui/export_files.c \
 	src/tui/export_server.c \
 	src/tui/flame_view.c \
@@ -592,11 +593,17 @@ CAPTURE_SRCS := \
 	src/tui/tui.c \
 	src/tui/tui_draw.c \
 	src/tui/tui_export.c \
+	src/tui/tui_help.c \
 	src/tui/tui_keys.c \
+	src/tui/tui_mode.c \
 	src/tui/tui_plain.c \
 	src/tui/tui_search.c \
 	src/tui/tui_span.c \
+	src/tui/tui_stack.c \
 	src/tui/tui_state.c \
+	src/tui/tui_text.c \
+	src/tui/tui_view.c \
+	src/tui/tui_views.c \
 	src/tui/waits_view.c \
 
 LIB_SRCS := $(REPORT_SRCS) $(CAPTURE_SRCS)

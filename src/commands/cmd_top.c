@@ -16,6 +16,7 @@
 #include "src/commands/top_server.h"
 #include "src/commands/tui_options.h"
 #include "src/recording/record_options.h"
+#include "src/tui/screen.h"
 
 #define ONCE_SETTLE_MS 1500	/* `top --once` prints what came in this time */
 
@@ -98,7 +99,7 @@ static int record_and_show(const struct top_args *args, struct live_words *words
 	bool failed;
 	int code;
 
-	if (!as_text && tui_check_terminal())
+	if (!as_text && screen_check())
 		return EXIT_USAGE;
 	live_words_complete(words, record);
 	if (top_recorder_start(&r, path, words->rest.nr, words->rest.v, cmd_record))

@@ -9,6 +9,8 @@
 #include "src/base/fail.h"
 #include "src/base/memory.h"
 #include "src/commands/command.h"
+#include "src/tui/tui_mode.h"
+#include "src/tui/tui_views.h"
 
 #define AT(field) offsetof(struct tui_args, field)
 

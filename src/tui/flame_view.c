@@ -10,7 +10,10 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/tui/tui_stack.h"
 #include "src/tui/tui_state.h"
+#include "src/tui/tui_text.h"
+#include "src/tui/tui_view.h"
 
 struct flame_box {
 	uint32_t node;
@@ -136,7 +139,7 @@ static enum style box_style(const struct tui *t, const struct flame_box *b, unsi
 	*last_shade = shade;
 	if (b->node == t->flame.at)
 		return STYLE_SELECTED;
-	if (tui_search_has(t, n->name))
+	if (tui_search_has(&t->search, n->name))
 		return STYLE_MATCH;
 	return t->mark ? STYLE_CHANGE + (unsigned)(CHANGE_STEPS + tui_change(t, b->node, b->then))
 		       : tui_frame_style(n, shade);
@@ -323,7 +326,7 @@ static void go_to_match(struct tui *t, int step)
 	}
 	for (uint32_t i = 0; i < nr; i++) {
 		at = step > 0 ? (at + 1) % nr : (at + nr - 1) % nr;
-		if (at && tui_search_has(t, node_of(t, at)->name)) {
+		if (at && tui_search_has(&t->search, node_of(t, at)->name)) {
 			t->flame.at = t->flame.zoom = at;
 			return;
 		}
@@ -336,17 +339,17 @@ static void look_for_selected(struct tui *t)
 	const char *name = profile_name(t->profile, node_of(t, t->flame.at)->name);
 
 	if (!strcmp(t->search.text, name)) {
-		tui_search_clear(t);
+		tui_search_clear(&t->search);
 		return;
 	}
 	snprintf(t->search.text, sizeof(t->search.text), "%s", name);
-	tui_search_run(t);
+	tui_search_run(&t->search, t->profile);
 }
 
 static void escape(struct tui *t)
 {
 	if (t->search.names)
-		tui_search_clear(t);
+		tui_search_clear(&t->search);
 	else
 		t->flame.zoom = 0;
 }

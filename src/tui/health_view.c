@@ -14,6 +14,7 @@
 #include "src/profile/weight_text.h"
 #include "src/live/feed.h"
 #include "src/tui/tui_state.h"
+#include "src/tui/tui_view.h"
 
 enum { MAX_LINES = 1000 };
 
@@ -172,6 +173,7 @@ const struct tui_view health_view = {
 	.name = "health",
 	.title = "Health",
 	.hint = "arrows scroll",
+	.needs_no_tree = true,
 	.draw = draw,
 	.key = key,
 };

@@ -16,8 +16,8 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/tui/canvas.h"
-#include "src/tui/tui.h"
 #include "src/tui/tui_keycodes.h"
+#include "src/tui/tui_source.h"
 
 /* Behind all others, because they define names such as columns and lines as macros. */
 #include <curses.h>
@@ -200,7 +200,7 @@ static int refuse(const char *why)
 	return fail_why(-ENOTTY, "take the terminal: %s. Try: --once, which prints text", why);
 }
 
-int tui_check_terminal(void)
+int screen_check(void)
 {
 	const char *term = getenv("TERM");
 
@@ -231,7 +231,7 @@ static void set_up(struct screen *s, const struct tui_options *opts)
 
 int screen_open(struct screen *s, const struct tui_options *opts)
 {
-	int err = tui_check_terminal();
+	int err = screen_check();
 
 	*s = (struct screen){ .colours = 0 };
 	if (err)

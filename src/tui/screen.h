@@ -32,6 +32,8 @@ struct screen {
 	uint64_t click_ns;
 };
 
+/* 0, or -ENOTTY after one line: there is no terminal that it can use. */
+int screen_check(void);
 int screen_open(struct screen *s, const struct tui_options *opts);
 void screen_close(struct screen *s);
 void screen_size(const struct screen *s, int *rows, int *cols);

@@ -16,7 +16,10 @@
 #include "src/profile/state_words.h"
 #include "src/profile/wait_function.h"
 #include "src/profile/wait_place.h"
+#include "src/tui/tui_stack.h"
 #include "src/tui/tui_state.h"
+#include "src/tui/tui_text.h"
+#include "src/tui/tui_view.h"
 
 enum { COL_STATE = 8, COL_CPU = 10, COL_WAITED = 17, COL_NAME = 27, NAME_ROOM = 28 };
 
@@ -299,7 +302,7 @@ static void choose_process(struct tui *t, const struct thread_rows *r)
 static void look_for(struct tui *t, const struct thread_rows *r, int step)
 {
 	uint32_t nr = (uint32_t)r->nr_lines, at = t->threads.cursor.at;
-	struct tui_pattern *p = tui_pattern_new(t);
+	struct tui_pattern *p = tui_pattern_new(&t->search, t->profile);
 	bool found = false;
 
 	for (uint32_t i = 0; p && i < nr && !found; i++) {

@@ -10,6 +10,8 @@
 #include "src/live/live_windows.h"
 #include "src/tui/activity_sums.h"
 #include "src/tui/tui_state.h"
+#include "src/tui/tui_text.h"
+#include "src/tui/tui_view.h"
 
 enum { NAME_ROOM = 24, SPARK_ROWS = 4, NUMBER_ROOM = 9 };
 

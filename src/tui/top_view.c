@@ -13,7 +13,10 @@
 #include "src/base/clock.h"
 #include "src/tui/activity_sums.h"
 #include "src/tui/top_tree.h"
+#include "src/tui/tui_stack.h"
 #include "src/tui/tui_state.h"
+#include "src/tui/tui_text.h"
+#include "src/tui/tui_view.h"
 
 enum { PROCESS_ROWS = 6, NUMBERS = 2 * 9 + 2 * 11, MINUTE = MINUTE_SECONDS, BINARY_ROOM = 24 };
 
@@ -68,7 +71,7 @@ static void mark_selected(struct tui *t, int row, bool is_selected)
 
 static enum style name_style(const struct tui *t, uint32_t name, const struct node *n)
 {
-	return tui_search_has(t, name) ? STYLE_MATCH : tui_frame_style(n, SHADES);
+	return tui_search_has(&t->search, name) ? STYLE_MATCH : tui_frame_style(n, SHADES);
 }
 
 /* ---- the list ---- */
@@ -96,6 +99,7 @@ static void update_minute(struct tui *t)
 	const struct minute_wish wish = { tui_live(t), t->event, t->choice, t->shown_ns };
 
 	function_minute_update(&t->top.minute, &wish);
+	t->is_unfinished = t->top.minute.is_partial;
 }
 
 static void draw_spark(struct tui *t, int row, uint32_t columns, const struct function_cost *f)
@@ -253,8 +257,8 @@ static void show_function(struct tui *t)
 	if (l && t->top.cursor.at < l->nr) {
 		snprintf(t->search.text, sizeof(t->search.text), "%s",
 			 profile_name(t->profile, l->v[t->top.cursor.at].name));
-		tui_search_run(t);
-		t->view = VIEW_FLAME;
+		tui_search_run(&t->search, t->profile);
+		t->view = &flame_view;
 		t->flame.at = t->flame.zoom = 0;
 		flame_view.key(t, 'n');
 		t->flame.zoom = 0;
@@ -292,7 +296,7 @@ static bool key(struct tui *t, int k)
 	} else if (k == TUI_ENTER) {
 		show_function(t);
 	} else if (k == TUI_ESC) {
-		tui_search_clear(t);
+		tui_search_clear(&t->search);
 	} else {
 		return cursor_key(&t->top.cursor, k, nr_rows(t), (uint32_t)list_rows(tui_area(t)));
 	}

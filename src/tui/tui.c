@@ -12,7 +12,11 @@
 #include "src/base/stop_signals.h"
 #include "src/live/feed.h"
 #include "src/tui/screen.h"
+#include "src/tui/tui_draw.h"
+#include "src/tui/tui_export.h"
+#include "src/tui/tui_keys.h"
 #include "src/tui/tui_state.h"
+#include "src/tui/tui_views.h"
 
 enum {
 	/* How often the trace is looked at: four times for each picture, within these. */
@@ -155,10 +159,11 @@ static int open_all(struct terminal_run *s, const struct tui_source *source,
 int tui_run(const struct tui_source *source, const struct tui_options *opts)
 {
 	struct terminal_run *s = calloc(1, sizeof(*s));
-	int err = s ? tui_state_open(&s->t, source, opts) : fail(-ENOMEM, "show a trace");
+	int err;
 
 	if (!s)
-		return err;
+		return fail(-ENOMEM, "show a trace");
+	err = tui_state_open(&s->t, source, opts, tui_views_find(opts->view));
 	memory_keep_freed();
 	if (!err)
 		err = open_all(s, source, opts);

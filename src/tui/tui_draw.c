@@ -1,145 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The whole screen: two lines above the view that is chosen, and one below it. */
-#include <inttypes.h>
+#include "src/tui/tui_draw.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "src/base/clock.h"
 #include "src/model/definition_store.h"
 #include "src/profile/state_words.h"
 #include "src/profile/trace_summary.h"
 #include "src/profile/weight_text.h"
+#include "src/tui/tui_help.h"
+#include "src/tui/tui_mode.h"
 #include "src/tui/tui_span.h"
 #include "src/tui/tui_state.h"
-
-const struct tui_view *const tui_views[VIEWS] = {
-	[VIEW_FLAME] = &flame_view,	[VIEW_TOP] = &top_view,	  [VIEW_THREADS] = &threads_view,
-	[VIEW_WAITS] = &waits_view,	[VIEW_TIME] = &time_view, [VIEW_HEALTH] = &health_view,
-};
-const char tui_view_names[] = "flame|top|threads|waits|time|health";
-const char tui_mode_names[] = "accumulate|reset|decay";
-static const char *const mode_words[TUI_MODES] = { "accumulate", "reset", "decay" };
-
-/* ---- texts ---- */
-
-enum style tui_frame_style(const struct node *n, unsigned shade)
-{
-	unsigned kind = n->flags & NODE_SYNTHETIC ? FRAME_SYNTHETIC
-			: node_is_interpreted(n)  ? FRAME_KINDS
-						  : n->kind;
-
-	if (shade >= SHADES)		/* a name in a list */
-		shade = 0;
-	return STYLE_FRAME + kind * SHADES + shade;
-}
-
-const char *tui_percent(uint64_t part, uint64_t whole, char buf[16])
-{
-	double share = whole ? 100.0 * (double)part / (double)whole : 0;
-
-	snprintf(buf, 16, "%.1f %%", share > 100 ? 100 : share);
-	return buf;
-}
-
-const char *tui_points(uint64_t part, uint64_t whole, uint64_t before, uint64_t before_whole,
-		       char buf[16])
-{
-	double now = whole ? 100.0 * (double)part / (double)whole : 0;
-	double then = before_whole ? 100.0 * (double)before / (double)before_whole : 0;
-
-	snprintf(buf, 16, "%+.1f", now - then);
-	return buf;
-}
-
-const char *tui_clock(uint64_t ns, char buf[16])
-{
-	unsigned s = (unsigned)(ns / NSEC_PER_SEC);
-
-	snprintf(buf, 16, "%u:%02u:%02u", s / 3600, s / 60 % 60, s % 60);
-	return buf;
-}
-
-const char *tui_process_name(const struct tui *t, uint32_t process, char buf[96])
-{
-	const struct definition_store *d = live_profile_tables(tui_live(t));
-	const struct rec_process *p = definition_store_find_process(d, process);
-	const char *name = p ? definition_store_string(d, p->comm, NULL) : "?";
-
-	if (p && !p->tgid)		/* stands for all of its name that have ended */
-		snprintf(buf, 96, "%s (ended)", name);
-	else
-		snprintf(buf, 96, "%s (%u)", name, p ? p->tgid : 0);
-	return buf;
-}
-
-const char *tui_span_text(uint64_t ns, char buf[16])
-{
-	uint64_t s = ns / NSEC_PER_SEC;
-
-	if (s < 1)
-		snprintf(buf, 16, "%u ms", (unsigned)(ns / NSEC_PER_MSEC));
-	else if (s < 60)
-		snprintf(buf, 16, "%u.%u s", (unsigned)s, (unsigned)(ns / 100000000 % 10));
-	else if (s < 86400)
-		snprintf(buf, 16, "%u:%02u:%02u", (unsigned)(s / 3600), (unsigned)(s / 60 % 60),
-			 (unsigned)(s % 60));
-	else
-		snprintf(buf, 16, "%u d", (unsigned)(s / 86400));
-	return buf;
-}
-
-const char *tui_weight(const struct tui *t, uint64_t weight, char buf[96])
-{
-	_Static_assert(WEIGHT_TEXT_MAX <= 96, "buf");
-	return weight_text(weight, t->profile->facts.unit, buf);
-}
-
-/* ---- stacks ---- */
-
-static int put_frames(struct tui *t, int row, int col, int width, int max_rows, uint32_t node)
-{
-	const struct definition_store *d = live_profile_tables(tui_live(t));
-	const struct table_node *n = definition_store_find_node(d, node);
-	int used = 0;
-
-	for (; n && used < max_rows; n = definition_store_find_node(d, n->parent)) {
-		uint32_t depth = definition_store_frame_depth(d, n->frame);
-		const struct rec_frame *f = definition_store_find_frame(d, n->frame);
-
-		for (uint32_t i = 0; i < depth && used < max_rows; i++, used++) {
-			char buf[FRAME_TEXT_MAX], line[FRAME_LINE_MAX];
-			struct node kind = { .kind = f ? f->kind : FRAME_USER };
-			struct frame_view v;
-			int w;
-
-			definition_store_frame_view(d, n->frame, i, buf, &v);
-			if (v.tier == TIER_INTERPRETED)
-				kind = (struct node){ .kind = FRAME_JIT,
-						      .flags = NODE_INTERPRETED };
-			w = canvas_put_name(&t->canvas, row + used, col, width * 2 / 3,
-					    tui_frame_style(&kind, SHADES), v.name);
-			if (definition_store_line_text(d, &v, line) > 0)
-				canvas_put(&t->canvas, row + used, col + w, width - w, STYLE_DIM,
-					   line);
-		}
-	}
-	return used;
-}
-
-int tui_put_stack(struct tui *t, int row, int col, int width, int max_rows, uint32_t kstack,
-		  uint32_t ustack)
-{
-	int used = put_frames(t, row, col, width, max_rows, kstack);
-
-	return used + put_frames(t, row + used, col, width, max_rows - used, ustack);
-}
-
-/* ---- the frame around a view ---- */
-
-struct area tui_area(const struct tui *t)
-{
-	return (struct area){ 2, t->canvas.rows - 3 };
-}
+#include "src/tui/tui_text.h"
+#include "src/tui/tui_views.h"
 
 /* The name of the trace, without its directories where there is no room for them. */
 static const char *name_for(const struct tui *t, int width)
@@ -193,7 +67,7 @@ static int draw_filters(struct tui *t, int col)
 		col += canvas_put(c, 1, col, c->cols - col, STYLE_WARN, " brushed");
 	else if (t->mode != TUI_ACCUMULATE)
 		col += canvas_printf(c, 1, col, c->cols - col, STYLE_WARN, " %s",
-				     mode_words[t->mode]);
+				     tui_mode_name(t->mode));
 	else if (t->span)
 		col += canvas_printf(c, 1, col, c->cols - col, STYLE_WARN, " %s",
 				     tui_span_name(t->span));
@@ -217,8 +91,8 @@ static void draw_tabs(struct tui *t)
 	char share[16];
 	int col = 0;
 
-	for (int i = 0; i < VIEWS; i++) {
-		enum style style = i == (int)t->view ? STYLE_TAB : STYLE_NORMAL;
+	for (int i = 0; i < TUI_VIEWS; i++) {
+		enum style style = tui_views[i] == t->view ? STYLE_TAB : STYLE_NORMAL;
 
 		col += canvas_printf(c, 1, col, c->cols - col, style, " %s ", tui_views[i]->title);
 	}
@@ -261,7 +135,7 @@ static void draw_bottom(struct tui *t)
 		canvas_put(c, row, 0, c->cols, STYLE_WARN, t->message);
 	} else {
 		snprintf(hint, sizeof(hint), " Tab views  ? help  q quit   %s",
-			 tui_views[t->view]->hint);
+			 t->view->hint);
 		put_parts(c, row, c->cols, hint);
 	}
 }
@@ -283,14 +157,15 @@ void tui_draw(struct tui *t)
 {
 	struct area a = tui_area(t);
 
+	t->is_unfinished = false;
 	canvas_clear(&t->canvas);
 	draw_title(t);
 	draw_tabs(t);
 	if (t->has_help)
-		tui_draw_help(t, a);
-	else if (!t->profile && t->view != VIEW_HEALTH)
+		tui_help_draw(t, a);
+	else if (!t->profile && !t->view->needs_no_tree)
 		draw_empty(t, a);
 	else
-		tui_views[t->view]->draw(t, a);
+		t->view->draw(t, a);
 	draw_bottom(t);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Writing what is seen to a file. A renderer that draws a call tree gets the tree of the view. One
- * that needs the samples gets them from the trace, which is read once more beside the view.
- */
+#include "src/tui/tui_export.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

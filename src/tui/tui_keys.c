@@ -1,55 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What keys do in every view, the line that asks for text, and the help that lists all keys. */
-#include <errno.h>
+#include "src/tui/tui_keys.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "src/model/definition_store.h"
 #include "src/profile/state_words.h"
+#include "src/tui/tui_export.h"
+#include "src/tui/tui_help.h"
 #include "src/tui/tui_span.h"
 #include "src/tui/tui_state.h"
-
-/* ---- lists ---- */
-
-void cursor_fit(struct cursor *c, uint32_t nr, uint32_t seen)
-{
-	if (!seen)
-		seen = 1;
-	if (c->at >= nr)
-		c->at = nr ? nr - 1 : 0;
-	if (c->top > c->at)
-		c->top = c->at;
-	if (c->at >= c->top + seen)
-		c->top = c->at - seen + 1;
-	if (c->top + seen > nr)
-		c->top = nr > seen ? nr - seen : 0;
-}
-
-bool cursor_key(struct cursor *c, int key, uint32_t nr, uint32_t seen)
-{
-	uint32_t last = nr ? nr - 1 : 0, page = seen > 1 ? seen - 1 : 1;
-
-	switch (key) {
-	case 'j': case TUI_DOWN: c->at += c->at < last; return true;
-	case 'k': case TUI_UP: c->at -= c->at > 0; return true;
-	case 'f': case TUI_PAGE_DOWN:
-		c->at = c->at + page > last ? last : c->at + page;
-		return true;
-	case 'b': case TUI_PAGE_UP: c->at -= c->at < page ? c->at : page; return true;
-	case 'g': case TUI_HOME: c->at = 0; return true;
-	case 'G': case TUI_END: c->at = last; return true;
-	}
-	return false;
-}
-
-bool tui_scroll_key(struct tui *t, int key, uint32_t nr)
-{
-	struct cursor c = { t->scroll, 0 };
-	bool known = cursor_key(&c, key, nr, (uint32_t)tui_area(t).rows);
-
-	t->scroll = c.at;
-	return known;
-}
+#include "src/tui/tui_views.h"
 
 /* ---- what all views have ---- */
 
@@ -138,7 +99,11 @@ static void freeze(struct tui *t)
 
 static void change_view(struct tui *t, int step)
 {
-	t->view = (enum tui_view_id)(((int)t->view + VIEWS + step) % VIEWS);
+	int at = 0;
+
+	while (tui_views[at] != t->view)
+		at++;
+	t->view = tui_views[(at + TUI_VIEWS + step) % TUI_VIEWS];
 	t->scroll = 0;
 }
 
@@ -176,46 +141,6 @@ static bool global_key(struct tui *t, int key)
 	return false;
 }
 
-/* ---- help ---- */
-
-static const struct {
-	const char *keys, *what;
-} help[] = {
-	{ "In all views", NULL },
-	{ "Tab, Shift-Tab", "the next view, the one before; a click on its name" },
-	{ "q, Ctrl-C", "leave" },
-	{ "/", "look for a regular expression; the share of the stacks that have it is shown" },
-	{ "n, N", "the next one that is found, the one before" },
-	{ "z", "freeze the picture; what comes meanwhile is kept" },
-	{ "m", "accumulate; reset at each picture; decay" },
-	{ "[, ]", "a shorter part of the time up to now, a longer one" },
-	{ "e", "the next event: CPU time, wall time, ..." },
-	{ "s", "only threads that run, that wait for a CPU, for a disk, ..." },
-	{ "p", "what is at the root: programs, processes, threads (Threads: groups)" },
-	{ "i", "inverted: the callers of each function below it" },
-	{ "d", "mark: shares are compared with those of now (Flame, Top); again: no more" },
-	{ "o", "write what is seen to a file: .svg, .html, .folded, .json, .pb.gz, ..." },
-	{ "arrows, hjkl", "move" },
-	{ "f, b, PgDn, PgUp", "a page" },
-	{ "g, G, Home, End", "the first, the last" },
-	{ "Flame", NULL },
-	{ "Enter, double click", "zoom into the function" },
-	{ "Esc", "forget what was looked for, then zoom out" },
-	{ "r", "back to the root" },
-	{ "#", "mark this function wherever it is" },
-	{ "v", "the root above, or below" },
-	{ "Top", NULL },
-	{ "1, 2", "by total, by self" },
-	{ "t", "the call tree as a list that opens (Enter, right) and closes (left)" },
-	{ "Enter", "show the function in the flame graph" },
-	{ "Threads", NULL },
-	{ "Enter", "the stack of the thread, what it did lately, who holds what it waits for" },
-	{ "1, 2, S", "sorted by CPU time, by the time waited, by the next column" },
-	{ "P", "all views show this thread's process alone; again: all" },
-	{ "Time", NULL },
-	{ "Space", "begin to brush, end it: all views show that part; Esc: all" },
-};
-
 /* ---- the line that asks ---- */
 
 static void answer_prompt(struct tui *t)
@@ -228,9 +153,9 @@ static void answer_prompt(struct tui *t)
 		return;
 	}
 	snprintf(t->search.text, sizeof(t->search.text), "%s", t->prompt.text);
-	tui_search_run(t);
-	if (t->search.text[0] && t->view == VIEW_THREADS)
-		tui_views[t->view]->key(t, 'n');
+	tui_search_run(&t->search, t->profile);
+	if (t->search.text[0] && t->view == &threads_view)
+		t->view->key(t, 'n');
 	else if (t->search.names)
 		tui_say(t, "%u nodes; n and N go from one to the next", t->search.found);
 }
@@ -260,12 +185,12 @@ void tui_key(struct tui *t, int key)
 	if (t->prompt.kind) {
 		prompt_key(t, key);
 	} else if (t->has_help) {
-		t->has_help = tui_scroll_key(t, key, sizeof(help) / sizeof(help[0]));
+		t->has_help = tui_help_key(t, key);
 		if (!t->has_help)
 			t->scroll = 0;
 	} else if (!tui_export_key(t, key) &&
-		   !(tui_views[t->view]->key && (t->profile || t->view == VIEW_HEALTH) &&
-		     tui_views[t->view]->key(t, key))) {
+		   !(t->view->key && (t->profile || t->view->needs_no_tree) &&
+		     t->view->key(t, key))) {
 		global_key(t, key);
 	}
 }
@@ -277,51 +202,16 @@ void tui_mouse(struct tui *t, const struct mouse *m)
 
 	t->message[0] = 0;
 	if (m->row == 1 && m->kind == MOUSE_CLICK) {
-		for (int i = 0; i < VIEWS; i++) {
+		for (int i = 0; i < TUI_VIEWS; i++) {
 			int width = (int)strlen(tui_views[i]->title) + 2;
 
 			if (m->col >= col && m->col < col + width) {
-				t->view = (enum tui_view_id)i;
+				t->view = tui_views[i];
 				t->scroll = 0;
 			}
 			col += width;
 		}
-	} else if (m->row >= a.top && m->row < a.top + a.rows && t->profile &&
-		   tui_views[t->view]->mouse) {
-		tui_views[t->view]->mouse(t, m, a);
+	} else if (m->row >= a.top && m->row < a.top + a.rows && t->profile && t->view->mouse) {
+		t->view->mouse(t, m, a);
 	}
-}
-
-void tui_draw_help(struct tui *t, struct area a)
-{
-	uint32_t nr = sizeof(help) / sizeof(help[0]);
-
-	for (int row = 0; row < a.rows && t->scroll + (uint32_t)row < nr; row++) {
-		uint32_t i = t->scroll + (uint32_t)row;
-		int col = help[i].what ? 2 : 0;
-
-		canvas_put(&t->canvas, a.top + row, col, 20,
-			   help[i].what ? STYLE_KEY : STYLE_HEADER, help[i].keys);
-		if (help[i].what)
-			canvas_put(&t->canvas, a.top + row, 24, t->canvas.cols - 24, STYLE_NORMAL,
-				   help[i].what);
-	}
-}
-
-int tui_mode_of(const char *name)
-{
-	static const char *const names[TUI_MODES] = { "accumulate", "reset", "decay" };
-
-	for (int i = 0; i < TUI_MODES; i++)
-		if (!strcmp(names[i], name))
-			return i;
-	return -EINVAL;
-}
-
-bool tui_has_view(const char *name)
-{
-	for (int i = 0; i < VIEWS; i++)
-		if (!strcmp(tui_views[i]->name, name))
-			return true;
-	return false;
 }

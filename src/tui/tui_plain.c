@@ -11,7 +11,10 @@
 #include "src/base/fail.h"
 #include "src/base/stop_signals.h"
 #include "src/live/feed.h"
+#include "src/tui/tui.h"
+#include "src/tui/tui_draw.h"
 #include "src/tui/tui_state.h"
+#include "src/tui/tui_views.h"
 
 enum { LOOK_MS = 100, ROWS = 40, COLUMNS = 120 };
 
@@ -94,7 +97,7 @@ int tui_plain(const struct tui_source *source, const struct tui_options *opts)
 	/* It writes UTF-8 whatever the locale, as reports do, and asks how wide characters are. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	plain.no_colour = true;
-	err = tui_state_open(&t, source, &plain);
+	err = tui_state_open(&t, source, &plain, tui_views_find(opts->view));
 	if (!err && canvas_resize(&t.canvas, (int)(opts->rows ? opts->rows : ROWS) + 1,
 				  (int)(opts->columns ? opts->columns : COLUMNS)))
 		err = fail(-ENOMEM, "show a trace");

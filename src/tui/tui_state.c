@@ -56,14 +56,13 @@ void tui_say(struct tui *t, const char *fmt, ...)
 	va_end(ap);
 }
 
-int tui_state_open(struct tui *t, const struct tui_source *source, const struct tui_options *opts)
+int tui_state_open(struct tui *t, const struct tui_source *source, const struct tui_options *opts,
+		   const struct tui_view *view)
 {
 	*t = (struct tui){ .source = source, .opts = opts, .mode = opts->mode, .is_stale = true,
-			    .exports = { .fd = -1 }, .is_plain = opts->no_colour };
+			    .exports = { .fd = -1 }, .is_plain = opts->no_colour,
+			    .view = view };
 	t->by = (struct fold_by){ .v = { FOLD_BY_PROGRAM, FOLD_BY_COMM }, .nr = 2 };
-	for (int i = 0; opts->view && i < VIEWS; i++)
-		if (!strcmp(tui_views[i]->name, opts->view))
-			t->view = (enum tui_view_id)i;
 	return feed_open(source->fd, source->name,
 			 &(struct feed_how){ .is_live = source->is_live, .frees = source->frees,
 					     .kept_bytes = source->kept_bytes,
@@ -77,7 +76,7 @@ void tui_state_close(struct tui *t)
 	feed_close(t->feed);
 	syscall_names_free(t->calls);
 	canvas_release(&t->canvas);
-	free(t->search.names);
+	tui_search_clear(&t->search);
 	free(t->top.open);
 	top_list_release(&t->top.list);
 	function_minute_release(&t->top.minute);
@@ -141,10 +140,8 @@ static void replace_profile(struct tui *t, struct profile *p)
 	profile_free(t->profile);
 	t->profile = p;
 	t->tree_serial++;
-	tui_search_run(t);
+	tui_search_run(&t->search, t->profile);
 }
-
-/* ---- making the tree ---- */
 
 /* ---- other ids ---- */
 
@@ -192,6 +189,8 @@ static void follow_epoch(struct tui *t)
 	t->event = id < nr ? id : 0;
 	t->has_chosen_event &= t->event != 0;
 }
+
+/* ---- making the tree ---- */
 
 /* From now back, as far as the span and the mode say. */
 struct live_choice tui_choice(const struct tui *t)
@@ -373,8 +372,7 @@ int tui_state_update(struct tui *t)
 	if (!rc)
 		t->is_over = is_over(t);
 	if (!is_due(t))
-		return t->is_over != was_over ||
-		       (t->view == VIEW_TOP && t->top.minute.is_partial);
+		return t->is_over != was_over || t->is_unfinished;
 	tui_remake(t);
 	return 1;
 }

@@ -2,10 +2,10 @@
 /*
  * What the views of the terminal share: what is looked at, and where in it the user is.
  *
- *	tui_state_open(t, source, opts)
+ *	tui_state_open(t, source, opts, view)
  *	tui_state_update(t)		reads what has come; makes the tree again if it is time
- *	tui_draw(t)			the whole screen to t->canvas
- *	tui_key(t, key)			what a key does
+ *	tui_draw(t)			tui_draw.h: the whole screen to t->canvas
+ *	tui_key(t, key)			tui_keys.h: what a key does
  *	tui_state_close(t)
  *
  * The tree is made again when records have come and the refresh time is over, and at once when the
@@ -22,42 +22,15 @@
 #include "src/live/live_profile.h"
 #include "src/profile/profile.h"
 #include "src/tui/canvas.h"
+#include "src/tui/cursor.h"
 #include "src/tui/export_files.h"
 #include "src/tui/function_minute.h"
 #include "src/tui/top_list.h"
-#include "src/tui/tui.h"
 #include "src/tui/tui_keycodes.h"
+#include "src/tui/tui_search.h"
+#include "src/tui/tui_source.h"
 
-struct tui;
-
-enum tui_view_id { VIEW_FLAME, VIEW_TOP, VIEW_THREADS, VIEW_WAITS, VIEW_TIME, VIEW_HEALTH, VIEWS };
-
-/* Rows of the canvas that belong to a view. */
-struct area {
-	int top, rows;
-};
-
-struct tui_view {
-	const char *name;		/* "flame" */
-	const char *title;		/* "Flame" */
-	const char *hint;		/* the keys that matter most here, for the last line */
-	void (*draw)(struct tui *t, struct area a);
-	bool (*key)(struct tui *t, int key);	/* false: not a key of this view */
-	bool (*mouse)(struct tui *t, const struct mouse *m, struct area a);	/* or NULL */
-};
-extern const struct tui_view flame_view, top_view, threads_view, waits_view, time_view, health_view;
-extern const struct tui_view *const tui_views[VIEWS];
-
-/* A list with a cursor, of which a part is seen. */
-struct cursor {
-	uint32_t at, top;
-};
-/* Moves the cursor by a key, among nr rows of which seen are seen. false: another key. */
-bool cursor_key(struct cursor *c, int key, uint32_t nr, uint32_t seen);
-/* Moves t->scroll by a key, in a text of nr lines. false: another key. */
-bool tui_scroll_key(struct tui *t, int key, uint32_t nr);
-/* Brings the cursor into nr rows, and what is seen to the cursor. */
-void cursor_fit(struct cursor *c, uint32_t nr, uint32_t seen);
+struct tui_view;
 
 struct flame_state {
 	uint32_t zoom, at;		/* nodes of the profile */
@@ -92,18 +65,10 @@ struct time_state {
 
 /* What is asked for in the last line of the screen. */
 enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_EXPORT };
-#define PROMPT_MAX 200
 struct prompt {
 	enum prompt_kind kind;
-	char text[PROMPT_MAX];
+	char text[SEARCH_TEXT_MAX];	/* also the name of a file */
 	size_t len;
-};
-
-struct tui_search {
-	char text[PROMPT_MAX];		/* "": nothing is searched for */
-	uint8_t *names;			/* by name: 1 where it is found; NULL: none */
-	uint64_t covered;		/* weight of stacks in which it is found */
-	uint32_t found;			/* nodes */
 };
 
 struct tui {
@@ -116,7 +81,8 @@ struct tui {
 	bool is_leaving;		/* was told that a file is not written yet */
 	struct canvas canvas;
 	bool is_plain;			/* there are no colours: signs tell instead */
-	enum tui_view_id view;
+	const struct tui_view *view;
+	bool is_unfinished;		/* what was drawn last is not whole yet */
 	/* What is shown. */
 	struct profile *profile;	/* NULL: nothing to show yet */
 	uint64_t tree_serial, mark_serial;	/* numbers of .profile and .mark, from 1 */
@@ -147,7 +113,8 @@ struct tui {
 	char message[256];		/* shown until the next key; "": none */
 };
 
-int tui_state_open(struct tui *t, const struct tui_source *source, const struct tui_options *opts);
+int tui_state_open(struct tui *t, const struct tui_source *source, const struct tui_options *opts,
+		   const struct tui_view *view);
 void tui_state_close(struct tui *t);
 
 /* 1: there is something new to draw; 0: nothing; -errno, which was reported. */
@@ -169,58 +136,7 @@ int tui_change(const struct tui *t, uint32_t node, uint32_t then);
 struct live_choice tui_choice(const struct tui *t);
 const struct live_profile *tui_live(const struct tui *t);	/* NULL: nothing has come yet */
 
-void tui_draw(struct tui *t);
-void tui_key(struct tui *t, int key);
-void tui_mouse(struct tui *t, const struct mouse *m);
-struct area tui_area(const struct tui *t);
-
 void tui_say(struct tui *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void tui_draw_help(struct tui *t, struct area a);
 
 /* Names of system calls on the recording's machine; NULL: out of memory. */
 const struct syscall_names *tui_calls(struct tui *t);
-
-/* ---- search ---- */
-
-/* Looks for t->search.text in the names of the profile; an expression that is none is said. */
-void tui_search_run(struct tui *t);
-void tui_search_clear(struct tui *t);
-bool tui_search_has(const struct tui *t, uint32_t name);
-/* The same expression, kept for looking in other texts; NULL: nothing is searched for. */
-struct tui_pattern;
-struct tui_pattern *tui_pattern_new(const struct tui *t);
-bool tui_pattern_finds(const struct tui_pattern *p, const char *text);
-void tui_pattern_free(struct tui_pattern *p);		/* NULL is fine */
-
-/* ---- helps for views ---- */
-
-/* Style of a node's box or name; shade chooses one of SHADES. */
-enum style tui_frame_style(const struct node *n, unsigned shade);
-/* "+1.2" percentage points of part in whole against before in its whole. */
-const char *tui_points(uint64_t part, uint64_t whole, uint64_t before, uint64_t before_whole,
-		       char buf[16]);
-/* "12.3 %" of whole. */
-const char *tui_percent(uint64_t part, uint64_t whole, char buf[16]);
-/* "java (12)", "cc1plus (ended)". */
-const char *tui_process_name(const struct tui *t, uint32_t process, char buf[96]);
-/* Time since the first sample: "1:02:03". */
-const char *tui_clock(uint64_t ns, char buf[16]);
-/* "350 ms", "12 s", "3:04". */
-const char *tui_span_text(uint64_t ns, char buf[16]);
-/* Weight of the profile's event: "1.2 s", "1,234". */
-const char *tui_weight(const struct tui *t, uint64_t weight, char buf[96]);
-/* Stacks as in a report to canvas rows, innermost first; returns rows used. */
-int tui_put_stack(struct tui *t, int row, int col, int width, int max_rows, uint32_t kstack,
-		  uint32_t ustack);
-
-/* ---- files ---- */
-
-/*
- * Writes what is seen to a file, in the format that its name says, or begins to; says what became
- * of it.
- */
-void tui_export(struct tui *t, const char *path);
-/* Says how far a file is that is being written. False: nothing is new. */
-bool tui_export_news(struct tui *t);
-/* A key while a file is being written: Esc ends that. False: the key is for others. */
-bool tui_export_key(struct tui *t, int key);

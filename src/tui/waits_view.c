@@ -15,6 +15,8 @@
 #include "src/profile/wait_function.h"
 #include "src/profile/wait_graph.h"
 #include "src/tui/tui_state.h"
+#include "src/tui/tui_text.h"
+#include "src/tui/tui_view.h"
 
 enum { MAX_LINES = 5000, MAX_INDENT = 30 };
 

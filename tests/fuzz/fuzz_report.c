@@ -27,7 +27,10 @@
 #include "src/profile/report.h"
 #include "src/profile/view.h"
 #include "src/push/push_encode.h"
+#include "src/tui/tui_draw.h"
+#include "src/tui/tui_keys.h"
 #include "src/tui/tui_state.h"
+#include "src/tui/tui_views.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -457,7 +460,7 @@ static void look(const char *path, const uint8_t *data, size_t len)
 	const struct tui_options opts = { .no_colour = len & 1 };
 	struct tui t;
 
-	if (source.fd < 0 || tui_state_open(&t, &source, &opts) ||
+	if (source.fd < 0 || tui_state_open(&t, &source, &opts, tui_views[0]) ||
 	    canvas_resize(&t.canvas, 1 + (int)(len % 40), 1 + (int)(len % 150)))
 		abort();
 	for (int i = 0; i < 3; i++)
@@ -473,7 +476,7 @@ static void look(const char *path, const uint8_t *data, size_t len)
 			tui_key(&t, TUI_UP + data[i] % 12);
 		else
 			tui_mouse(&t, &m);
-		t.view = i % VIEWS;
+		t.view = tui_views[i % TUI_VIEWS];
 		tui_draw(&t);
 	}
 	tui_state_close(&t);

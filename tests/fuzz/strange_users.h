@@ -15,7 +15,10 @@
 #include "src/live/feed.h"
 #include "src/live/live_page.h"
 #include "src/push/push_encode.h"
+#include "src/tui/tui_draw.h"
+#include "src/tui/tui_keys.h"
 #include "src/tui/tui_state.h"
+#include "src/tui/tui_views.h"
 #include "src/verify/verify.h"
 
 static void strange_need(int ok, const char *what, const char *name);
@@ -64,7 +67,7 @@ static void strange_use_tui(int fd, unsigned choice)
 	const struct tui_options opts = { .no_colour = choice & 4 };
 	struct tui t;
 
-	if (tui_state_open(&t, &source, &opts)) {
+	if (tui_state_open(&t, &source, &opts, tui_views[0])) {
 		tui_state_close(&t);
 		return;
 	}
@@ -76,12 +79,12 @@ static void strange_use_tui(int fd, unsigned choice)
 	if (choice & 2 && tui_live(&t))
 		strange_need(!live_profile_compact((struct live_profile *)(uintptr_t)tui_live(&t)), "failed", "compaction");
 	tui_remake(&t);
-	for (unsigned view = 0; view < VIEWS; view++) {
-		t.view = view;
-		strange_look(&t, tui_views[view]->name);
+	for (unsigned view = 0; view < TUI_VIEWS; view++) {
+		t.view = tui_views[view];
+		strange_look(&t, t.view->name);
 		strange_press(&t, choice * 31 + view);
-		t.view = view;
-		strange_look(&t, tui_views[view]->name);
+		t.view = tui_views[view];
+		strange_look(&t, t.view->name);
 	}
 	tui_state_close(&t);
 }

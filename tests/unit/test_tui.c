@@ -12,7 +12,11 @@
 
 #include "src/model/definition_store.h"
 #include "formats/render/function_list.h"
+#include "src/tui/tui_draw.h"
+#include "src/tui/tui_export.h"
+#include "src/tui/tui_keys.h"
 #include "src/tui/tui_state.h"
+#include "src/tui/tui_view.h"
 #include "tests/unit/fixture_report.h"
 
 static const struct tui_options plain = { .no_colour = true };
@@ -27,7 +31,7 @@ static void open_tui(struct tui *t, struct tui_source *source, const struct fixt
 	source->fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(source->fd >= 0);
 	unlink(path);
-	assert_int_equal(tui_state_open(t, source, &plain), 0);
+	assert_int_equal(tui_state_open(t, source, &plain, &flame_view), 0);
 	assert_int_equal(canvas_resize(&t->canvas, 30, 100), 0);
 	for (int i = 0; i < 10 && !t->profile; i++)
 		assert_true(tui_state_update(t) >= 0);
@@ -288,13 +292,13 @@ static void test_brush_and_process(void **state)
 
 	(void)state;
 	open_tui(&t, &source, NULL);
-	t.view = VIEW_TIME;
+	t.view = &time_view;
 	keys(&t, "  ");
 	shows(&t, "brushed");
 	assert_int_equal(t.profile->facts.samples, FIX_CPU_SAMPLES);
 	keys(&t, "\033");
 	assert_int_equal(t.choice.to_ns, 0);
-	t.view = VIEW_THREADS;
+	t.view = &threads_view;
 	keys(&t, "/kworker\nP");
 	assert_int_equal(t.choice.tgid, 7);
 	assert_int_equal(t.profile->facts.samples, 0);
@@ -349,16 +353,16 @@ static void test_other_ids(void **state)
 	assert_int_equal(trace_writer_flush(w), 0);
 	source.fd = open(path, O_RDONLY | O_CLOEXEC);
 	unlink(path);
-	assert_int_equal(tui_state_open(&t, &source, &plain), 0);
+	assert_int_equal(tui_state_open(&t, &source, &plain, &flame_view), 0);
 	assert_int_equal(canvas_resize(&t.canvas, 30, 100), 0);
 	assert_true(tui_state_update(&t) >= 0);
 	keys(&t, "ed");				/* the snapshot's event; a mark */
 	shows(&t, "snapshot");
-	t.view = VIEW_THREADS;
+	t.view = &threads_view;
 	keys(&t, "/^worker\n");
 	assert_int_equal(t.threads.at_tid, 101);
 	assert_int_equal(t.threads.at_thread, FIX_T_WORKER);
-	t.view = VIEW_TOP;
+	t.view = &top_view;
 	keys(&t, "tl");
 	for (int i = 2; i < 8; i++) {
 		uint32_t tid = t.threads.at_tid;
@@ -367,16 +371,16 @@ static void test_other_ids(void **state)
 		add_parts(w, i, i);
 		assert_true(tui_state_update(&t) >= 0);
 		assert_true(t.epoch > epoch);
-		t.view = VIEW_THREADS;
+		t.view = &threads_view;
 		shows(&t, "worker");
 		assert_int_equal(t.threads.at_tid, tid);
 		assert_int_equal(definition_store_find_thread(live_profile_tables(tui_live(&t)), t.threads.at_thread)->tid,
 				 tid);
-		t.view = VIEW_HEALTH;
+		t.view = &health_view;
 		shows(&t, "shown as one recording");
 		shows(&t, "[older stacks]");
 		shows(&t, "snapshot");
-		t.view = VIEW_FLAME;
+		t.view = &flame_view;
 		tui_remake(&t);
 		assert_int_equal(t.profile->facts.samples, (unsigned)i * FIX_SCAN_ROWS - 1);
 		assert_non_null(t.mark);

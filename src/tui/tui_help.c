@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/tui/tui_help.h"
+
+#include "src/tui/tui_state.h"
+
+static const struct {
+	const char *keys, *what;
+} help[] = {
+	{ "In all views", NULL },
+	{ "Tab, Shift-Tab", "the next view, the one before; a click on its name" },
+	{ "q, Ctrl-C", "leave" },
+	{ "/", "look for a regular expression; the share of the stacks that have it is shown" },
+	{ "n, N", "the next one that is found, the one before" },
+	{ "z", "freeze the picture; what comes meanwhile is kept" },
+	{ "m", "accumulate; reset at each picture; decay" },
+	{ "[, ]", "a shorter part of the time up to now, a longer one" },
+	{ "e", "the next event: CPU time, wall time, ..." },
+	{ "s", "only threads that run, that wait for a CPU, for a disk, ..." },
+	{ "p", "what is at the root: programs, processes, threads (Threads: groups)" },
+	{ "i", "inverted: the callers of each function below it" },
+	{ "d", "mark: shares are compared with those of now (Flame, Top); again: no more" },
+	{ "o", "write what is seen to a file: .svg, .html, .folded, .json, .pb.gz, ..." },
+	{ "arrows, hjkl", "move" },
+	{ "f, b, PgDn, PgUp", "a page" },
+	{ "g, G, Home, End", "the first, the last" },
+	{ "Flame", NULL },
+	{ "Enter, double click", "zoom into the function" },
+	{ "Esc", "forget what was looked for, then zoom out" },
+	{ "r", "back to the root" },
+	{ "#", "mark this function wherever it is" },
+	{ "v", "the root above, or below" },
+	{ "Top", NULL },
+	{ "1, 2", "by total, by self" },
+	{ "t", "the call tree as a list that opens (Enter, right) and closes (left)" },
+	{ "Enter", "show the function in the flame graph" },
+	{ "Threads", NULL },
+	{ "Enter", "the stack of the thread, what it did lately, who holds what it waits for" },
+	{ "1, 2, S", "sorted by CPU time, by the time waited, by the next column" },
+	{ "P", "all views show this thread's process alone; again: all" },
+	{ "Time", NULL },
+	{ "Space", "begin to brush, end it: all views show that part; Esc: all" },
+};
+
+enum { HELP_LINES = sizeof(help) / sizeof(help[0]) };
+
+void tui_help_draw(struct tui *t, struct area a)
+{
+	for (int row = 0; row < a.rows && t->scroll + (uint32_t)row < HELP_LINES; row++) {
+		uint32_t i = t->scroll + (uint32_t)row;
+		int col = help[i].what ? 2 : 0;
+
+		canvas_put(&t->canvas, a.top + row, col, 20,
+			   help[i].what ? STYLE_KEY : STYLE_HEADER, help[i].keys);
+		if (help[i].what)
+			canvas_put(&t->canvas, a.top + row, 24, t->canvas.cols - 24, STYLE_NORMAL,
+				   help[i].what);
+	}
+}
+
+bool tui_help_key(struct tui *t, int key)
+{
+	return tui_scroll_key(t, key, HELP_LINES);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The help that lists all keys, in place of a view. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "src/tui/tui_view.h"
+
+void tui_help_draw(struct tui *t, struct area a);
+/* Scrolls in it. false: another key, which ends it. */
+bool tui_help_key(struct tui *t, int key);
