@@ -527,6 +527,7 @@ CAPTURE_SRCS := \
 	src/serve/routes.c \
 	src/serve/serve.c \
 	src/serve/served.c \
+	src/serve/server.c \
 	src/serve/shared_text.c \
 	src/push/curl_library.c \
 	src/push/otlp_order.c \

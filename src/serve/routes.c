@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which request gets which answer. */
+#include "src/serve/routes.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,46 +21,6 @@
 static const char html[] = "text/html; charset=utf-8", json[] = "application/json";
 
 /* ---- responses ---- */
-
-/*
- * No other page may show, embed or read an answer, and no cache may keep it. The address holds the
- * token, so browsers do not pass it on as a Referer. Each page has its own policy for scripts.
- */
-static const char *const headers[][2] = {
-	{ "Cache-Control", "no-store" },
-	{ "Referrer-Policy", "no-referrer" },
-	{ "X-Content-Type-Options", "nosniff" },
-	{ "X-Frame-Options", "DENY" },
-	{ "Cross-Origin-Resource-Policy", "same-origin" },
-	{ "Cross-Origin-Opener-Policy", "same-origin" },
-};
-
-enum MHD_Result server_send(const struct serve *s, struct MHD_Connection *c, unsigned status,
-			    const char *type, struct MHD_Response *response)
-{
-	enum MHD_Result sent;
-
-	if (!response)
-		return MHD_NO;
-	s->http.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-		s->http.add_response_header(response, headers[i][0], headers[i][1]);
-	if (!s->http.get_response_header(response, "Content-Security-Policy"))
-		s->http.add_response_header(response, "Content-Security-Policy",
-					"default-src 'none'; frame-ancestors 'none'");
-	sent = s->http.queue_response(c, status, response);
-	s->http.destroy_response(response);
-	return sent;
-}
-
-enum MHD_Result server_say(const struct serve *s, struct MHD_Connection *c, unsigned status,
-			   const char *text)
-{
-	struct MHD_Response *r = s->http.create_response_from_buffer(strlen(text), (void *)text,
-								 MHD_RESPMEM_MUST_COPY);
-
-	return server_send(s, c, status, "text/plain; charset=utf-8", r);
-}
 
 static void drop_text(void *text)
 {
@@ -83,16 +44,6 @@ static enum MHD_Result send_text(const struct http_request *r, const char *type,
 				 struct shared_text *t)
 {
 	return server_send(r->s, r->connection, MHD_HTTP_OK, type, response_of(r->s, t));
-}
-
-const char *server_header(const struct serve *s, struct MHD_Connection *c, const char *name)
-{
-	return s->http.lookup_connection_value(c, MHD_HEADER_KIND, name);
-}
-
-const char *server_query(const struct serve *s, struct MHD_Connection *c, const char *name)
-{
-	return s->http.lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
 }
 
 /* ---- the routes ---- */
@@ -375,7 +326,7 @@ static enum MHD_Result refuse_method(const struct serve *s, struct MHD_Connectio
  * libmicrohttpd calls this when the headers are there (*state NULL), then for the body, if there is
  * one, and when a connection is resumed that has no answer yet.
  */
-enum MHD_Result server_answer(void *serve, struct MHD_Connection *c, const char *path,
+enum MHD_Result routes_answer(void *serve, struct MHD_Connection *c, const char *path,
 			      const char *method, const char *version, const char *body,
 			      size_t *body_len, void **state)
 {
@@ -399,7 +350,7 @@ enum MHD_Result server_answer(void *serve, struct MHD_Connection *c, const char 
 	return answer_new(s, c, path, state);
 }
 
-void server_completed(void *serve, struct MHD_Connection *c, void **state,
+void routes_completed(void *serve, struct MHD_Connection *c, void **state,
 		      enum MHD_RequestTerminationCode code)
 {
 	struct serve *s = serve;

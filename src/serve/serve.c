@@ -14,6 +14,7 @@
 #include "src/base/fail.h"
 #include "src/serve/download.h"
 #include "src/serve/event_stream.h"
+#include "src/serve/routes.h"
 #include "src/serve/server.h"
 
 enum {
@@ -96,12 +97,12 @@ static int start_daemon(struct serve *s)
 	http_places_init(&s->places, &s->http, SERVE_STRANGERS, SERVE_CLIENTS);
 	s->daemon = s->http.start_daemon(
 		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-		server_answer, s, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,
+		routes_answer, s, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,
 		MHD_OPTION_LISTEN_SOCKET, s->listen_fd, MHD_OPTION_CONNECTION_LIMIT,
 		http_places_limit(&s->places), MHD_OPTION_NOTIFY_CONNECTION, http_places_notify,
 		&s->places, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-		MHD_OPTION_NOTIFY_COMPLETED, server_completed, s, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_NOTIFY_COMPLETED, routes_completed, s, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_END);
 	info = s->daemon ? s->http.get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 	if (!info)

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/serve/serve.h"
+#include "src/serve/serve_source.h"
 
 struct feed;
 struct live_page;

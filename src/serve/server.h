@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the parts of the server share: libmicrohttpd's daemon, the traces, and the connections that
- * wait for something. All of it belongs to one thread.
+ * wait for something; and how a response is sent. All of it belongs to one thread.
  *
  * A connection that waits is suspended, so libmicrohttpd leaves it alone until it is resumed:
  *
@@ -19,7 +19,7 @@
 #include "src/serve/http_library.h"
 #include "src/serve/http_places.h"
 #include "src/serve/listen_address.h"
-#include "src/serve/serve.h"
+#include "src/serve/serve_source.h"
 #include "src/serve/served.h"
 
 struct download;
@@ -55,13 +55,6 @@ struct http_request {
 	struct MHD_Connection *connection;
 	const char *rest;		/* of the path, behind the name of the route */
 };
-
-/* The handler of all requests, for MHD_start_daemon(). */
-enum MHD_Result server_answer(void *serve, struct MHD_Connection *c, const char *path,
-			      const char *method, const char *version, const char *body,
-			      size_t *body_len, void **state);
-void server_completed(void *serve, struct MHD_Connection *c, void **state,
-		      enum MHD_RequestTerminationCode code);
 
 /* Sends a response with the headers that all have, and drops it. NULL: out of memory. */
 enum MHD_Result server_send(const struct serve *s, struct MHD_Connection *c, unsigned status,
