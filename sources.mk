@@ -547,10 +547,12 @@ CAPTURE_SRCS := \
 	src/push/push_settings.c \
 	src/push/push_target.c \
 	src/push/push_url.c \
+	src/push/secret_text.c \
 	src/push/otlp_request.c \
 	src/push/otlp_tables.c \
 	src/push/push_encode.c \
 	src/push/push_gzip.c \
+	src/push/push_job.c \
 	src/push/push_otlp.c \
 	src/push/push_pprof.c \
 	src/push/push_processes.c \

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Headers of requests: from options, files and the environment (push_settings.h). */
+#include "src/push/push_headers.h"
+
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "src/base/fail.h"
-#include "src/push/push_secret.h"
-#include "src/push/push_settings.h"
+#include "src/push/secret_text.h"
 
 /* RFC 9110: what the name of a header consists of. */
 static const char token[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -45,12 +46,12 @@ static bool is_ours(const char *name, size_t len)
 }
 
 /* Where a header of this name is, or the next free place. */
-static char **place_of(struct push_settings *s, const char *name, size_t len)
+static char **place_of(struct push_headers *h, const char *name, size_t len)
 {
-	for (size_t i = 0; i < s->nr_headers; i++)
-		if (!strncasecmp(s->headers[i], name, len) && s->headers[i][len] == ':')
-			return &s->headers[i];
-	return s->nr_headers < PUSH_HEADERS_MAX ? &s->headers[s->nr_headers] : NULL;
+	for (size_t i = 0; i < h->nr; i++)
+		if (!strncasecmp(h->v[i], name, len) && h->v[i][len] == ':')
+			return &h->v[i];
+	return h->nr < PUSH_HEADERS_MAX ? &h->v[h->nr] : NULL;
 }
 
 static void trim(const char **s, size_t *len)
@@ -63,7 +64,7 @@ static void trim(const char **s, size_t *len)
 		--*len;
 }
 
-int push_headers_add(struct push_settings *s, const char *what, const char *name, size_t name_len,
+int push_headers_add(struct push_headers *h, const char *what, const char *name, size_t name_len,
 		     const char *value, size_t value_len)
 {
 	char **place, *line;
@@ -82,13 +83,13 @@ int push_headers_add(struct push_settings *s, const char *what, const char *name
 	if (is_ours(name, name_len))
 		return fail_why(-EINVAL, "%s: %.*s is set by probee itself", what, (int)name_len,
 				name);
-	place = place_of(s, name, name_len);
+	place = place_of(h, name, name_len);
 	if (!place)
 		return fail_why(-E2BIG, "%s: more than %d headers", what, PUSH_HEADERS_MAX);
 	if (asprintf(&line, "%.*s: %.*s", (int)name_len, name, (int)value_len, value) < 0)
 		return fail(-ENOMEM, "%s", what);
-	s->nr_headers += place == &s->headers[s->nr_headers];
-	push_secret_free(*place);
+	h->nr += place == &h->v[h->nr];
+	secret_text_free(*place);
 	*place = line;
 	return 0;
 }
@@ -115,32 +116,32 @@ static size_t decode_percent(char *s, size_t len)
 	return n;
 }
 
-static int add_pair(struct push_settings *s, const char *what, char *pair)
+static int add_pair(struct push_headers *h, const char *what, char *pair)
 {
 	char *value = strchr(pair, '=');
 
 	if (!value)
 		return fail_why(-EINVAL, "%s: each header is NAME=VALUE", what);
 	value++;
-	return push_headers_add(s, what, pair, (size_t)(value - 1 - pair), value,
+	return push_headers_add(h, what, pair, (size_t)(value - 1 - pair), value,
 				decode_percent(value, strlen(value)));
 }
 
-int push_headers_of_variable(struct push_settings *s, const char *what, const char *text)
+int push_headers_of_variable(struct push_headers *h, const char *what, const char *text)
 {
 	char *copy = strdup(text), *rest = copy, *pair;
 	int err = copy ? 0 : fail(-ENOMEM, "%s", what);
 
 	while (!err && (pair = strsep(&rest, ",")))
 		if (pair[strspn(pair, " \t")])
-			err = add_pair(s, what, pair);
+			err = add_pair(h, what, pair);
 	if (copy)
 		explicit_bzero(copy, strlen(text));	/* it was cut up */
 	free(copy);
 	return err;
 }
 
-static int add_line(struct push_settings *s, const char *what, const char *line, size_t len)
+static int add_line(struct push_headers *h, const char *what, const char *line, size_t len)
 {
 	size_t name = 0;
 
@@ -148,10 +149,10 @@ static int add_line(struct push_settings *s, const char *what, const char *line,
 		name++;
 	if (name == len)
 		return fail_why(-EINVAL, "%s: a line is no NAME: VALUE", what);
-	return push_headers_add(s, what, line, name, line + name + 1, len - name - 1);
+	return push_headers_add(h, what, line, name, line + name + 1, len - name - 1);
 }
 
-int push_headers_of_lines(struct push_settings *s, const char *what, const char *text)
+int push_headers_of_lines(struct push_headers *h, const char *what, const char *text)
 {
 	int err = 0;
 
@@ -161,8 +162,14 @@ int push_headers_of_lines(struct push_settings *s, const char *what, const char 
 		while (end && text[end - 1] == '\r')
 			end--;
 		if (end && *text != '#' && strspn(text, " \t") < end)
-			err = add_line(s, what, text, end);
+			err = add_line(h, what, text, end);
 		text += len + (text[len] == '\n');
 	}
 	return err;
+}
+
+void push_headers_release(struct push_headers *h)
+{
+	while (h->nr)
+		secret_text_free(h->v[--h->nr]);
 }

@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/push/push_encode.h"
+#include "src/push/push_body.h"
+#include "src/push/push_encode_opts.h"
 #include "src/push/push_rows.h"
 #include "src/push/push_types.h"
 

@@ -5,6 +5,7 @@
 #include "src/base/fail.h"
 #include "src/profile/query.h"
 #include "src/profile/report.h"
+#include "src/push/push_encode.h"
 
 /* When the last recording in the trace ended, CLOCK_REALTIME; 0: it has no times. */
 static uint64_t end_of(const struct report *rep)

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/push/push_encode.h"
+#include "src/push/push_encode_opts.h"
 
 struct opt;
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "src/push/push_body.h"
-#include "src/push/push_encode.h"
+#include "src/push/push_encode_opts.h"
 
 #define PUSH_PIPE_BODY_MAX (80u << 20)	/* 64 MiB, and what gzip and Base64 may add */
 

@@ -23,7 +23,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "src/push/push_encode.h"
+#include "src/push/push_body.h"
+#include "src/push/push_encode_opts.h"
 
 #define PUSH_SLOTS 8
 #define PUSH_TRACES_MAX 128		/* the kernel passes 253 descriptors at once */

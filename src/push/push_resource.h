@@ -59,3 +59,10 @@ const struct push_attribute *push_resource_find(const struct push_resource *r, c
 bool push_cgroup_service(const char *cgroup, size_t len, char *out, size_t size);
 /* The id of its container, 64 digits; false: there is none. */
 bool push_cgroup_container(const char *cgroup, size_t len, char out[65]);
+
+/*
+ * Checks a label of the user's: [a-zA-Z_][a-zA-Z0-9_.]*, at most 64 bytes, no name that probee
+ * uses itself, none that begins with "__"; a value of 1 to 256 bytes of UTF-8 without control
+ * characters. NULL: fine; otherwise what is wrong with it, a constant.
+ */
+const char *push_label_fault(const char *name, const char *value);

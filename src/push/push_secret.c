@@ -13,14 +13,10 @@
 #include "src/base/fail.h"
 #include "src/base/io.h"
 #include "src/base/own_file.h"
-#include "src/push/push_settings.h"
+#include "src/push/push_headers.h"
+#include "src/push/secret_text.h"
 
-void push_secret_free(char *s)
-{
-	if (s)
-		explicit_bzero(s, strlen(s));
-	free(s);
-}
+enum { SECRET_MAX = 65536 };		/* bytes of a file */
 
 /*
  * systemd gives a service its credentials by a list of access, which shows as rights of the group;
@@ -62,7 +58,7 @@ static int read_secret(const char *path, char **text)
 	if (fd < 0)
 		return fail(-errno, "open %s", path);
 	err = check_secret(fd, path);
-	n = err ? err : io_read_all(fd, text, PUSH_SECRET_MAX);
+	n = err ? err : io_read_all(fd, text, SECRET_MAX);
 	close(fd);
 	if (err)
 		return err;
@@ -83,7 +79,7 @@ static int read_one_line(const char *path, char **text)
 	return 0;
 }
 
-int push_secret_bearer(struct push_settings *s, const char *path)
+int push_secret_bearer(struct push_headers *h, const char *path)
 {
 	char *text, *value = NULL;
 	int err = read_one_line(path, &text);
@@ -93,9 +89,9 @@ int push_secret_bearer(struct push_settings *s, const char *path)
 		err = fail(-ENOMEM, "%s", path);
 	}
 	if (!err)
-		err = push_headers_add(s, path, "Authorization", 13, value, strlen(value));
-	push_secret_free(text);
-	push_secret_free(value);
+		err = push_headers_add(h, path, "Authorization", 13, value, strlen(value));
+	secret_text_free(text);
+	secret_text_free(value);
 	return err;
 }
 
@@ -111,7 +107,7 @@ static int put_basic(const char *text, size_t len, char **value)
 	return fclose(out) ? fail(-ENOMEM, "--basic-file") : 0;
 }
 
-int push_secret_basic(struct push_settings *s, const char *path)
+int push_secret_basic(struct push_headers *h, const char *path)
 {
 	char *text, *value = NULL;
 	int err = read_one_line(path, &text);
@@ -122,19 +118,19 @@ int push_secret_basic(struct push_settings *s, const char *path)
 	if (!err)
 		err = put_basic(text, len, &value);
 	if (!err)
-		err = push_headers_add(s, path, "Authorization", 13, value, strlen(value));
-	push_secret_free(text);
-	push_secret_free(value);
+		err = push_headers_add(h, path, "Authorization", 13, value, strlen(value));
+	secret_text_free(text);
+	secret_text_free(value);
 	return err;
 }
 
-int push_secret_headers(struct push_settings *s, const char *path)
+int push_secret_headers(struct push_headers *h, const char *path)
 {
 	char *text;
 	int err = read_secret(path, &text);
 
 	if (!err)
-		err = push_headers_of_lines(s, path, text);
-	push_secret_free(text);
+		err = push_headers_of_lines(h, path, text);
+	secret_text_free(text);
 	return err;
 }

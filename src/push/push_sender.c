@@ -143,8 +143,8 @@ static struct curl_slist *headers_of(struct push_sender *s, const struct push_bo
 	ok = add(s, &l, type) && add(s, &l, "Expect:");
 	if (b->is_gzip)
 		ok = ok && add(s, &l, "Content-Encoding: gzip");
-	for (size_t i = 0; i < s->settings->nr_headers; i++)
-		ok = ok && add(s, &l, s->settings->headers[i]);
+	for (size_t i = 0; i < s->settings->headers.nr; i++)
+		ok = ok && add(s, &l, s->settings->headers.v[i]);
 	if (!ok) {
 		s->curl.slist_free_all(l);
 		l = NULL;

@@ -11,6 +11,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/push/push_options.h"
+#include "src/push/push_resource.h"
 #include "src/push/push_secret.h"
 
 #define TIMEOUT_NS (30 * NSEC_PER_SEC)
@@ -106,7 +107,7 @@ static void take_variables(push_getenv_fn get, struct push_settings *s)
 
 /* ---- options ---- */
 
-static int add_header(struct push_settings *s, const char *word)
+static int add_header(struct push_headers *h, const char *word)
 {
 	const char *value = strchr(word, '=');
 
@@ -115,7 +116,7 @@ static int add_header(struct push_settings *s, const char *word)
 	if (!strncasecmp(word, "authorization", 13))
 		return fail_why(-EINVAL, "--header: others can read command lines. Try: "
 				"--bearer-file, --basic-file or --header-file");
-	return push_headers_add(s, "--header", word, (size_t)(value - word), value + 1,
+	return push_headers_add(h, "--header", word, (size_t)(value - word), value + 1,
 				strlen(value + 1));
 }
 
@@ -220,22 +221,23 @@ int push_settings_read(const struct push_options *o, push_getenv_fn get, struct 
 int push_settings_read_headers(const struct push_options *o, push_getenv_fn get,
 			       struct push_settings *s)
 {
+	struct push_headers *h = &s->headers;
 	char name[64];
 	const char *value = s->url.protocol == PUSH_OTLP
 				    ? variable(get ? get : environment, "HEADERS", name) : NULL;
-	int err = value ? push_headers_of_variable(s, name, value) : 0;
+	int err = value ? push_headers_of_variable(h, name, value) : 0;
 
 	if (!err && o->header_file)
-		err = push_secret_headers(s, o->header_file);
+		err = push_secret_headers(h, o->header_file);
 	if (!err && o->bearer_file)
-		err = push_secret_bearer(s, o->bearer_file);
+		err = push_secret_bearer(h, o->bearer_file);
 	if (!err && o->basic_file)
-		err = push_secret_basic(s, o->basic_file);
+		err = push_secret_basic(h, o->basic_file);
 	if (!err && o->tenant)
-		err = push_headers_add(s, "--tenant", "X-Scope-OrgID", 13, o->tenant,
+		err = push_headers_add(h, "--tenant", "X-Scope-OrgID", 13, o->tenant,
 				       strlen(o->tenant));
 	for (size_t i = 0; i < o->headers.nr && !err; i++)
-		err = add_header(s, o->headers.v[i]);
+		err = add_header(h, o->headers.v[i]);
 	return err;
 }
 
@@ -257,8 +259,7 @@ void push_settings_hide(void)
 
 void push_settings_release(struct push_settings *s)
 {
-	while (s->nr_headers)
-		push_secret_free(s->headers[--s->nr_headers]);
+	push_headers_release(&s->headers);
 	while (s->nr_labels)
 		free((char *)s->labels[--s->nr_labels].name);
 }

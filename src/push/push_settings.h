@@ -21,19 +21,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/push/push_encode.h"
+#include "src/push/push_encode_opts.h"
+#include "src/push/push_headers.h"
 #include "src/push/push_url.h"
 
 struct push_options;
 
-#define PUSH_HEADERS_MAX 64
-#define PUSH_HEADER_MAX 8192		/* bytes of one */
-#define PUSH_SECRET_MAX 65536		/* bytes of a file with secrets */
-
 struct push_settings {
 	struct push_url url;
-	char *headers[PUSH_HEADERS_MAX];	/* "Name: value" */
-	size_t nr_headers;
+	struct push_headers headers;
 	const char *ca_file, *cert_file, *key_file;	/* borrowed */
 	uint64_t timeout_ns;
 	uint64_t give_up_ns;		/* 0: no second attempt */
@@ -51,14 +47,3 @@ int push_settings_read_headers(const struct push_options *o, push_getenv_fn get,
 			       struct push_settings *s);
 void push_settings_hide(void);
 void push_settings_release(struct push_settings *s);
-
-/*
- * Adds "name: value" in place of an earlier one. what: where it is from, for messages, which never
- * show the value. 0, -EINVAL or -ENOMEM, explained.
- */
-int push_headers_add(struct push_settings *s, const char *what, const char *name, size_t name_len,
-		     const char *value, size_t value_len);
-/* The same of "k=v,k2=v2" with %XX in the values: OTEL_EXPORTER_OTLP_HEADERS. */
-int push_headers_of_variable(struct push_settings *s, const char *what, const char *text);
-/* The same of lines "k=v" or "k: v"; empty ones and those that begin with # are passed over. */
-int push_headers_of_lines(struct push_settings *s, const char *what, const char *text);

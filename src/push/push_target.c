@@ -48,8 +48,8 @@ static void seed(struct push_target *t)
 
 static bool has_secret(const struct push_settings *s)
 {
-	for (size_t i = 0; i < s->nr_headers; i++)
-		if (!strncasecmp(s->headers[i], "Authorization:", 14))
+	for (size_t i = 0; i < s->headers.nr; i++)
+		if (!strncasecmp(s->headers.v[i], "Authorization:", 14))
 			return true;
 	return false;
 }

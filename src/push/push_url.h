@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "src/push/push_encode.h"
+#include "src/push/push_encode_opts.h"
 
 #define PUSH_URL_MAX 2048		/* bytes of a URL, with the NUL */
 #define PUSH_PATH_MAX 65536		/* of a path behind it: /ingest has labels there */

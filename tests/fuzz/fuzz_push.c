@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "src/push/push_answer.h"
+#include "src/push/push_headers.h"
 #include "src/push/push_pipe.h"
-#include "src/push/push_settings.h"
 #include "src/push/push_url.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -96,16 +96,16 @@ static void try_url(const char *text)
 	require(!strncmp(buf, u.base, strlen(u.base)) && is_printable(buf) && !strchr(buf, ' ') && !has_user(u.base));
 }
 
-static void try_headers(const char *text, int (*read)(struct push_settings *s, const char *what, const char *text))
+static void try_headers(const char *text, int (*read)(struct push_headers *h, const char *what, const char *text))
 {
-	struct push_settings *s = calloc(1, sizeof(*s));
+	struct push_headers *h = calloc(1, sizeof(*h));
 
-	require(s != NULL);
-	read(s, "x", text);
-	for (size_t i = 0; i < s->nr_headers; i++)
-		require(!strpbrk(s->headers[i], "\r\n") && strchr(s->headers[i], ':'));
-	push_settings_release(s);
-	free(s);
+	require(h != NULL);
+	read(h, "x", text);
+	for (size_t i = 0; i < h->nr; i++)
+		require(!strpbrk(h->v[i], "\r\n") && strchr(h->v[i], ':'));
+	push_headers_release(h);
+	free(h);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

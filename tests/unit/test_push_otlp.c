@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "src/push/push_resource.h"
 #include "tests/unit/events_fixture.h"
 #include "tests/unit/push_bodies.h"
 

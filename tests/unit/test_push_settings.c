@@ -102,8 +102,8 @@ static void test_endpoints(void **state)
 
 static void has(const struct push_settings *s, const char *line)
 {
-	for (size_t i = 0; i < s->nr_headers; i++)
-		if (!strcmp(s->headers[i], line))
+	for (size_t i = 0; i < s->headers.nr; i++)
+		if (!strcmp(s->headers.v[i], line))
 			return;
 	fail_msg("no header %s", line);
 }
@@ -127,17 +127,17 @@ static void test_headers_of_the_environment(void **state)
 	struct push_settings s = reads(env, &to);
 
 	(void)state;
-	assert_int_equal(s.nr_headers, 2);
+	assert_int_equal(s.headers.nr, 2);
 	has(&s, "api-key: a b,c");
 	has(&s, "x-Two: 4");
 	push_settings_release(&s);
 	s = reads(both, &to);
-	assert_int_equal(s.nr_headers, 1);
+	assert_int_equal(s.headers.nr, 1);
 	has(&s, "b: 2");
 	push_settings_release(&s);
 	/* What is meant for OTLP goes nowhere else. */
 	s = reads(both, &pyroscope);
-	assert_int_equal(s.nr_headers, 0);
+	assert_int_equal(s.headers.nr, 0);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		refuses(wrong[i], &to, "OTEL_EXPORTER_OTLP_HEADERS");
 }
@@ -226,7 +226,7 @@ static void test_secret_files(void **state)
 	o = (struct push_options){ .to = "http://h",
 				   .header_file = file_of("# c\n\nX-Key: geheim\r\nb=2\n  \n", 0600) };
 	s = reads(NULL, &o);
-	assert_int_equal(s.nr_headers, 2);
+	assert_int_equal(s.headers.nr, 2);
 	has(&s, "X-Key: geheim");
 	has(&s, "b: 2");
 	push_settings_release(&s);
@@ -245,7 +245,7 @@ static void test_options(void **state)
 	struct push_settings s = reads(NULL, &o);
 
 	(void)state;
-	assert_int_equal(s.nr_headers, 2);
+	assert_int_equal(s.headers.nr, 2);
 	has(&s, "X-Scope-OrgID: team");
 	has(&s, "x-a: 2");
 	assert_int_equal(s.nr_labels, 2);
