@@ -560,12 +560,14 @@ CAPTURE_SRCS := \
 	src/push/push_resource.c \
 	src/push/push_rows.c \
 	src/push/push_types.c \
+	src/agent/agent_check.c \
 	src/agent/agent_children.c \
 	src/agent/agent_config.c \
 	src/agent/agent_keys.c \
 	src/agent/agent_metrics.c \
 	src/agent/agent_reload.c \
 	src/agent/agent_state.c \
+	src/agent/agent_status.c \
 	src/agent/agent_windows.c \
 	src/agent/own_cost.c \
 	src/agent/rate_budget.c \

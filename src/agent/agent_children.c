@@ -15,7 +15,7 @@
 #include "src/agent/supervisor_parts.h"
 #include "src/base/close_fds.h"
 #include "src/base/fail.h"
-#include "src/rights/capabilities.h"
+#include "src/serve/listen_address.h"
 
 #define PIPE_BYTES (1 << 20)		/* what the recorder may be ahead while the disk is slow */
 #define SOON_NS (30 * NSEC_PER_SEC)	/* an end so soon after the start is a failure */
@@ -95,7 +95,7 @@ static int no_child(const char *what)
 	return fail(-errno, "start the agent's %s", what);
 }
 
-int agent_start_recorder(struct supervisor *s)
+static int start_recorder(struct supervisor *s)
 {
 	pid_t parent = getpid(), pid;
 	int ends[2];
@@ -143,7 +143,7 @@ static pid_t fork_with_lifeline(struct child *c, int *lifeline)
 	return pid;
 }
 
-int agent_start_sender(struct supervisor *s, size_t i)
+static int start_sender(struct supervisor *s, size_t i)
 {
 	pid_t parent = getpid();
 	int lifeline;
@@ -159,7 +159,7 @@ int agent_start_sender(struct supervisor *s, size_t i)
 	return pid < 0 ? no_child("sender") : 0;
 }
 
-int agent_start_metrics(struct supervisor *s)
+static int start_metrics(struct supervisor *s)
 {
 	pid_t parent = getpid();
 	int lifeline;
@@ -168,6 +168,35 @@ int agent_start_metrics(struct supervisor *s)
 	if (!pid)
 		be_metrics(s, lifeline, parent);
 	return pid < 0 ? no_child("metrics") : 0;
+}
+
+/* ---- which are to run ---- */
+
+void agent_want_senders(struct supervisor *s)
+{
+	for (size_t i = 0; i < AGENT_TARGETS; i++) {
+		s->senders[i] = (struct child){ .lifeline = -1,
+						.is_wanted = i < s->config.nr_targets };
+		memset(&s->state->targets[i], 0, sizeof(s->state->targets[i]));
+	}
+	agent_show_config(s);
+	agent_begin_batches(s);
+}
+
+int agent_open_metrics(struct supervisor *s)
+{
+	struct listen_address address;
+	int err;
+
+	s->metrics = (struct child){ .lifeline = -1 };
+	if (!*s->config.listen)
+		return 0;
+	err = listen_address_parse(s->config.listen, &address);
+	if (err)
+		return err;
+	s->listen_fd = listen_address_open(&address);
+	s->metrics.is_wanted = s->listen_fd >= 0;
+	return s->listen_fd < 0 ? s->listen_fd : 0;
 }
 
 static bool is_due(const struct child *c)
@@ -181,7 +210,7 @@ static void replace_recorder(struct supervisor *s)
 	agent_take_trace(s);
 	if (s->trace >= 0)
 		agent_end_trace(s);
-	agent_start_recorder(s);
+	start_recorder(s);
 }
 
 void agent_start_due(struct supervisor *s)
@@ -191,10 +220,10 @@ void agent_start_due(struct supervisor *s)
 	if (is_due(&s->recorder))
 		replace_recorder(s);
 	if (is_due(&s->metrics))
-		agent_start_metrics(s);
+		start_metrics(s);
 	for (size_t i = 0; i < s->config.nr_targets; i++)
 		if (is_due(&s->senders[i]))
-			agent_start_sender(s, i);
+			start_sender(s, i);
 }
 
 /* ---- ending ---- */

@@ -2,128 +2,16 @@
 #include "src/agent/supervisor.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/agent/spool_names.h"
 #include "src/agent/supervisor_parts.h"
 #include "src/base/fail.h"
-#include "src/base/io.h"
-#include "src/base/own_file.h"
-#include "src/base/visible.h"
-#include "src/serve/listen_address.h"
-
-#define STATUS_FRESH_S 60
-
-/* ---- the configuration ---- */
-
-int agent_config_check(const char *path, const struct agent_hooks *hooks, struct agent_config *c)
-{
-	struct recorder_words words;
-	struct listen_address address;
-	int err = agent_config_read(path, c);
-
-	if (err)
-		return err;
-	err = recorder_words_make(&words, c, 0);
-	if (!err) {
-		err = hooks->check_record(words.nr, words.v);
-		recorder_words_release(&words);
-	}
-	if (!err && *c->listen)
-		err = listen_address_parse(c->listen, &address);
-	if (!err && *c->listen && !listen_address_is_loopback(&address))
-		err = fail_why(-EINVAL, "%s: [metrics] listen = %s is reached from other machines. "
-			       "Allowed: 127.0.0.1:PORT, [::1]:PORT", path, c->listen);
-	for (size_t i = 0; i < c->nr_targets && !err; i++)
-		err = hooks->check_target(&c->targets[i]);
-	return err;
-}
-
-int agent_check(const char *path, const struct agent_hooks *hooks)
-{
-	struct agent_config c;
-	int err = agent_config_check(path, hooks, &c);
-
-	agent_config_release(&c);
-	return err;
-}
-
-/* ---- what it tells ---- */
-
-/* Whether all of it was written: the disk may be full. */
-static bool put_status(struct supervisor *s, int fd)
-{
-	FILE *out = fdopen(fd, "w");
-
-	if (!out) {
-		close(fd);
-		return false;
-	}
-	fprintf(out, "probee agent, process %d\n", (int)getpid());
-	agent_state_text(s->state, out);
-	return !fclose(out);
-}
-
-/* For people, so it need not survive a crash; a file that is half written is never seen. */
-void agent_write_status(struct supervisor *s)
-{
-	int dir = spool_dir(s->spool);
-	int fd;
-
-	unlinkat(dir, SPOOL_STATUS_NAME ".new", 0);	/* of an agent that was killed */
-	fd = openat(dir, SPOOL_STATUS_NAME ".new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	s->next_file_ns = now_ns() + AGENT_FILE_NS;
-	if (fd >= 0 && put_status(s, fd))
-		renameat(dir, SPOOL_STATUS_NAME ".new", dir, SPOOL_STATUS_NAME);
-}
-
-/* The agent may be another user's, so only what is no regular file is refused. */
-static int read_status(const char *file, char **text, struct stat *st)
-{
-	int fd = open(file, O_RDONLY | OWN_FILE_FLAGS), err;
-
-	if (fd < 0)
-		return -errno;
-	err = fstat(fd, st) ? -errno : S_ISREG(st->st_mode) ? 0 : -EINVAL;
-	if (!err)
-		err = (int)io_read_all(fd, text, 1 << 20);
-	close(fd);
-	return err;
-}
-
-int agent_status(const char *path)
-{
-	struct agent_config c;
-	struct stat st;
-	char file[4096], *text = NULL;
-	int err = agent_config_read(path, &c);
-	int64_t age;
-
-	if (err) {
-		agent_config_release(&c);
-		return err;
-	}
-	snprintf(file, sizeof(file), "%s/" SPOOL_STATUS_NAME, c.folder);
-	agent_config_release(&c);
-	if (read_status(file, &text, &st) < 0)
-		return fail_why(-ENOENT, "%s cannot be read: no agent has run here, or you may not "
-				"read it", file);
-	age = (int64_t)time(NULL) - (int64_t)st.st_mtime;
-	visible_put_lines(stdout, text, strlen(text));
-	free(text);
-	if (age <= STATUS_FRESH_S)
-		return 0;
-	return fail_why(-ESRCH, "no agent runs: this is of %" PRId64 " s ago", age);
-}
 
 static void say_line(struct supervisor *s)
 {
@@ -201,33 +89,6 @@ static void run_loop(struct supervisor *s)
 }
 
 /* ---- begin and end ---- */
-
-void agent_want_senders(struct supervisor *s)
-{
-	for (size_t i = 0; i < AGENT_TARGETS; i++) {
-		s->senders[i] = (struct child){ .lifeline = -1,
-						.is_wanted = i < s->config.nr_targets };
-		memset(&s->state->targets[i], 0, sizeof(s->state->targets[i]));
-	}
-	agent_show_config(s);
-	agent_begin_batches(s);
-}
-
-int agent_open_metrics(struct supervisor *s)
-{
-	struct listen_address address;
-	int err;
-
-	s->metrics = (struct child){ .lifeline = -1 };
-	if (!*s->config.listen)
-		return 0;
-	err = listen_address_parse(s->config.listen, &address);
-	if (err)
-		return err;
-	s->listen_fd = listen_address_open(&address);
-	s->metrics.is_wanted = s->listen_fd >= 0;
-	return s->listen_fd < 0 ? s->listen_fd : 0;
-}
 
 static int open_signals(struct supervisor *s)
 {

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of a supervisor. Only its own files include this: supervisor.c, which keeps all going,
- * agent_children.c, which starts and ends the other processes, agent_windows.c, which turns what
- * the recorder writes into windows, and agent_reload.c, which takes another configuration.
+ * The parts of a supervisor. Only its own files include this. Each of them calls those below it:
+ *
+ *	supervisor.c		keeps all going
+ *	agent_reload.c		takes another configuration
+ *	agent_children.c	starts and ends the other processes
+ *	agent_windows.c		turns what the recorder writes into windows
+ *	agent_status.c		tells how it is
+ *	agent_check.c		says whether a configuration makes sense
  */
 #pragma once
 
@@ -73,11 +78,16 @@ struct supervisor {
 	uint64_t next_watchdog_ns, next_line_ns, next_file_ns;
 };
 
+/* ---- agent_reload.c ---- */
+
+void agent_reload(struct supervisor *s);
+
 /* ---- agent_children.c ---- */
 
-int agent_start_recorder(struct supervisor *s);
-int agent_start_sender(struct supervisor *s, size_t i);
-int agent_start_metrics(struct supervisor *s);
+/* Senders of all targets of the configuration are to run; none runs now. */
+void agent_want_senders(struct supervisor *s);
+/* Listens, if the configuration says so; then a server of /metrics is to run. */
+int agent_open_metrics(struct supervisor *s);
 /* Starts what is wanted, does not run, and may run again by now. */
 void agent_start_due(struct supervisor *s);
 /* Takes the ends of children. */
@@ -102,15 +112,11 @@ void agent_send_all(struct supervisor *s);
 /* The batches of the targets are counted from this moment on. */
 void agent_begin_batches(struct supervisor *s);
 
-/* ---- agent_reload.c ---- */
-
-void agent_reload(struct supervisor *s);
-
-/* ---- supervisor.c ---- */
+/* ---- agent_status.c ---- */
 
 void agent_write_status(struct supervisor *s);
+
+/* ---- agent_check.c ---- */
+
 /* agent_config_read(), and what hooks say of it. To be released in any case. */
 int agent_config_check(const char *path, const struct agent_hooks *hooks, struct agent_config *c);
-/* Senders of all targets of the configuration are to run; none runs now. */
-void agent_want_senders(struct supervisor *s);
-int agent_open_metrics(struct supervisor *s);
