@@ -25,7 +25,7 @@ static int print_help(void)
 	puts("usage: probee COMMAND [OPTIONS]\n\n"
 	     "Samples the stacks of programs and of the kernel, and shows them.\n\n"
 	     "Commands:");
-	for (const struct command *c = NULL; (c = command_next(c));)
+	for (const struct command *c = NULL; (c = command_next(&all_commands, c));)
 		if (c->summary)
 			printf("  %-12s %s\n", c->name, c->summary);
 	puts("  help         show the options of a command: probee help COMMAND\n\n"
@@ -48,7 +48,7 @@ static int print_version(void)
 	char version[64];
 
 	printf("probee %s\n", PROBEE_VERSION);
-	for (const struct command_set *const *s = command_sets; *s; s++) {
+	for (const struct command_set *const *s = all_commands.sets; *s; s++) {
 		for (const struct library *l = (*s)->libraries; l->name; l++) {
 			l->version(version, sizeof(version));
 			printf("%s %s\n", l->name, version);
@@ -61,7 +61,7 @@ static int unknown_command(const char *word)
 {
 	struct nearest n = nearest_to(word);
 
-	for (const struct command *c = NULL; (c = command_next(c));)
+	for (const struct command *c = NULL; (c = command_next(&all_commands, c));)
 		if (c->summary)
 			nearest_offer(&n, c->name);
 	nearest_offer(&n, "help");
@@ -74,12 +74,12 @@ static int start(const struct command *c, int argc, char **argv)
 {
 	int err = c->needs_rights || rights_are_of_root() ? 0 : rights_drop_all();
 
-	return err ? exit_code_of(fail(err, "give up rights")) : c->run(argc, argv);
+	return err ? exit_code_of(fail(err, "give up rights")) : c->run(&all_commands, argc, argv);
 }
 
 static int run_help(const char *name)
 {
-	const struct command *c = name ? command_find(name) : NULL;
+	const struct command *c = name ? command_find(&all_commands, name) : NULL;
 	char first[64];
 	char *argv[] = { first, (char[]){ "--help" }, NULL };
 
@@ -108,7 +108,7 @@ static int run(int argc, char **argv)
 		return print_help();
 	if (!strcmp(word, "help"))
 		return run_help(argc > 2 ? argv[2] : NULL);
-	c = command_find(word);
+	c = command_find(&all_commands, word);
 	return c ? start(c, argc - 1, argv + 1) : unknown_command(word);
 }
 

@@ -97,15 +97,15 @@ static int run(const struct agent_args *args)
 	return rc >= 0 ? rc : rc == -EINVAL ? EXIT_USAGE : exit_code_of(rc);
 }
 
-int cmd_agent(int argc, char **argv)
+int cmd_agent(const struct command_table *all, int argc, char **argv)
 {
 	struct agent_args args = { .config = NULL };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 
 	if (nr == OPT_HELP)
-		return command_help("agent", &list, 1);
+		return command_help(all, "agent", &list, 1);
 	if (nr > 0)
 		fail_why(-EINVAL, "%s: what is that? Try: probee agent --config %s", argv[1],
 			 argv[1]);
-	return nr ? command_usage("agent") : run(&args);
+	return nr ? command_usage(all, "agent") : run(&args);
 }

@@ -27,6 +27,7 @@
 #include "src/rights/capabilities.h"
 
 struct completion {
+	const struct command_table *all;
 	const char *kept, *word;	/* in "12,13,4": "12,13," stays, and "4" is completed */
 	size_t kept_len;
 };
@@ -44,7 +45,7 @@ static void offer_text(const struct completion *c, const char *candidate)
 
 static void put_commands(const struct completion *c)
 {
-	for (const struct command *k = NULL; (k = command_next(k));) {
+	for (const struct command *k = NULL; (k = command_next(c->all, k));) {
 		if (k->summary)
 			offer_text(c, k->name);
 	}
@@ -182,7 +183,7 @@ static struct completion split(const char *word, bool is_list)
 	return (struct completion){ .kept = word, .kept_len = kept, .word = word + kept };
 }
 
-static void complete(const char *kind, const char *word)
+static void complete(const struct command_table *all, const char *kind, const char *word)
 {
 	struct completion c = split(word, false);
 	const struct renderer *r = NULL;
@@ -195,12 +196,13 @@ static void complete(const char *kind, const char *word)
 		put_parts(&c, kind, "|");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		c = split(word, kinds[i].is_list);
+		c.all = all;
 		if (!strcmp(kind, kinds[i].kind))
 			kinds[i].put(&c);
 	}
 }
 
-int cmd_complete(int argc, char **argv)
+int cmd_complete(const struct command_table *all, int argc, char **argv)
 {
 	if (argc < 2) {
 		fail_why(0, "usage: probee complete KIND [WORD]");
@@ -209,6 +211,6 @@ int cmd_complete(int argc, char **argv)
 	/* It only looks, and the shell calls it with every Tab. */
 	if (rights_drop_all())
 		return EXIT_FAILED;
-	complete(argv[1], argc > 2 ? argv[2] : "");
+	complete(all, argv[1], argc > 2 ? argv[2] : "");
 	return EXIT_OK;
 }

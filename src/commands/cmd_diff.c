@@ -214,7 +214,7 @@ static int check_args(struct diff_args *args, int nr, char **argv)
 	return report_options_check(&args->show);
 }
 
-int cmd_diff(int argc, char **argv)
+int cmd_diff(const struct command_table *all, int argc, char **argv)
 {
 	struct diff_args args = { .fds = { -1, -1 } };
 	struct opt rows[OUTPUT_OPTS_MAX];
@@ -226,9 +226,9 @@ int cmd_diff(int argc, char **argv)
 	int nr = opt_parse(lists, 3, argc, argv, &args, NULL), rc = EXIT_USAGE;
 
 	if (nr == OPT_HELP)
-		rc = command_help("diff", lists, 3);
+		rc = command_help(all, "diff", lists, 3);
 	else if (nr >= 0)
-		rc = check_args(&args, nr, argv) ? command_usage("diff") : run(&args);
+		rc = check_args(&args, nr, argv) ? command_usage(all, "diff") : run(&args);
 	output_list_release(&args.outputs);
 	report_options_release(&args.show);
 	return rc;

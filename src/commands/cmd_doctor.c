@@ -137,19 +137,19 @@ static int examine(bool quiet)
 	return EXIT_OK;
 }
 
-int cmd_doctor(int argc, char **argv)
+int cmd_doctor(const struct command_table *all, int argc, char **argv)
 {
 	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]) };
 	struct doctor_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 
 	if (nr == OPT_HELP)
-		return command_help("doctor", &list, 1);
+		return command_help(all, "doctor", &list, 1);
 	if (nr < 0)
 		return EXIT_USAGE;
 	if (nr > 0) {
 		fail_why(0, "doctor takes no arguments, but '%s' was given", argv[1]);
-		return command_usage("doctor");
+		return command_usage(all, "doctor");
 	}
 	if (args.rights)
 		return print_rights();

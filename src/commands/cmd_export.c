@@ -190,7 +190,7 @@ static int check(const struct export_args *args, int nr)
 	return report_options_check(&args->show);
 }
 
-int cmd_export(int argc, char **argv)
+int cmd_export(const struct command_table *all, int argc, char **argv)
 {
 	struct export_args args = { .output = NULL };
 	struct opt_list lists[] = {
@@ -200,12 +200,12 @@ int cmd_export(int argc, char **argv)
 	int nr = opt_parse(lists, 2, argc, argv, &args, NULL), rc = EXIT_USAGE;
 
 	if (nr == OPT_HELP) {
-		rc = command_help("export", lists, 2);
+		rc = command_help(all, "export", lists, 2);
 	} else if (nr >= 0 && args.show.render.columns_shown.wants_help) {
 		csv_columns_help(stdout);
 		rc = EXIT_OK;
 	} else if (nr >= 0 && check(&args, nr)) {
-		rc = command_usage("export");
+		rc = command_usage(all, "export");
 	} else if (nr >= 0) {
 		complete(&args);
 		rc = run(&args, argv + 1, (size_t)nr);

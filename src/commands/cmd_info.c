@@ -459,18 +459,18 @@ static const struct opt info_opts[] = {
 	  NULL },
 };
 
-int cmd_info(int argc, char **argv)
+int cmd_info(const struct command_table *all, int argc, char **argv)
 {
 	struct opt_list list = { info_opts, sizeof(info_opts) / sizeof(info_opts[0]) };
 	struct info_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 
 	if (nr == OPT_HELP)
-		return command_help("info", &list, 1);
+		return command_help(all, "info", &list, 1);
 	if (nr == 1)
 		return run(&args, argv[1]);
 	if (nr < 0)
 		return EXIT_USAGE;
 	fail_why(-EINVAL, nr ? "info tells about one trace at a time" : "info needs a trace");
-	return command_usage("info");
+	return command_usage(all, "info");
 }

@@ -219,17 +219,17 @@ static int check(const struct merge_args *args, int nr)
 	return args->output ? 0 : fail_why(-EINVAL, "merge needs -o: where the new trace goes");
 }
 
-int cmd_merge(int argc, char **argv)
+int cmd_merge(const struct command_table *all, int argc, char **argv)
 {
 	struct opt_list list = { merge_opts, sizeof(merge_opts) / sizeof(merge_opts[0]) };
 	struct merge_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 
 	if (nr == OPT_HELP)
-		return command_help("merge", &list, 1);
+		return command_help(all, "merge", &list, 1);
 	if (nr < 0)
 		return EXIT_USAGE;
 	if (check(&args, nr))
-		return command_usage("merge");
+		return command_usage(all, "merge");
 	return run(&args, argv + 1, (size_t)nr);
 }

@@ -46,19 +46,19 @@ static const struct opt options[] = {
 	  opt_id_list, AT(pids), NULL, "Options", NULL },
 };
 
-int cmd_probes(int argc, char **argv)
+int cmd_probes(const struct command_table *all, int argc, char **argv)
 {
 	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]) };
 	struct probes_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL), err = 0;
 
 	if (nr == OPT_HELP)
-		return command_help("probes", &list, 1);
+		return command_help(all, "probes", &list, 1);
 	if (nr < 0)
 		return EXIT_USAGE;
 	if (!nr) {
 		fail_why(-EINVAL, "probes of what? Try: probee probes 'pthread_*'");
-		return command_usage("probes");
+		return command_usage(all, "probes");
 	}
 	for (int i = 1; i <= nr && !err; i++)
 		err = show(argv[i], &args);

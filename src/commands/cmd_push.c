@@ -287,7 +287,7 @@ static int push(struct push_args *args, int nr, char **paths)
 	return code;
 }
 
-int cmd_push(int argc, char **argv)
+int cmd_push(const struct command_table *all, int argc, char **argv)
 {
 	struct push_args args = { .progress = NULL };
 	struct opt rows[PUSH_OPTS_MAX];
@@ -298,9 +298,9 @@ int cmd_push(int argc, char **argv)
 	int nr = opt_parse(lists, 2, argc, argv, &args, NULL), code;
 
 	if (nr == OPT_HELP)
-		code = command_help("push", lists, 2);
+		code = command_help(all, "push", lists, 2);
 	else if (nr < 0 || check(&args, nr))
-		code = command_usage("push");
+		code = command_usage(all, "push");
 	else
 		code = push(&args, nr, argv + 1);
 	push_options_release(&args.push);

@@ -16,7 +16,7 @@
 #include "src/probes/uprobe_points.h"
 #include "src/recording/recording.h"
 
-static int help(const struct record_mode *mode)
+static int help(const struct command_table *all, const struct record_mode *mode)
 {
 	struct opt rows[OUTPUT_OPTS_MAX], push_rows[PUSH_OPTS_MAX];
 	struct opt_list lists[RECORD_LISTS + 1];
@@ -24,7 +24,7 @@ static int help(const struct record_mode *mode)
 
 	if (mode->sample)
 		lists[nr++] = record_push_rows(push_rows);
-	return command_help(mode->name, lists, nr);
+	return command_help(all, mode->name, lists, nr);
 }
 
 static int list_columns(void)
@@ -113,13 +113,14 @@ static int record(const struct record_mode *mode, struct record_args *args, int 
 	return code ? code : push_code;
 }
 
-static int parsed(const struct record_mode *mode, int argc, char **argv, struct record_push *push)
+static int parsed(const struct command_table *all, const struct record_mode *mode, int argc,
+		  char **argv, struct record_push *push)
 {
 	struct record_args args;
 	int err = record_args_parse(mode, argc, argv, &args), code;
 
 	if (err == OPT_HELP)
-		code = help(mode);
+		code = help(all, mode);
 	else if (err)
 		code = EXIT_USAGE;
 	else if (args.render.columns_shown.wants_help)
@@ -136,7 +137,8 @@ static int parsed(const struct record_mode *mode, int argc, char **argv, struct 
 	return code;
 }
 
-static int command(const struct record_mode *mode, int argc, char **argv)
+static int command(const struct command_table *all, const struct record_mode *mode, int argc,
+		   char **argv)
 {
 	struct record_push push = { .lifeline = -1 };
 	struct live_words words = { .rest.nr = 0 };
@@ -145,25 +147,25 @@ static int command(const struct record_mode *mode, int argc, char **argv)
 	if (pushes < 0)
 		code = EXIT_USAGE;
 	else if (pushes)
-		code = parsed(mode, words.rest.nr, words.rest.v, &push);
+		code = parsed(all, mode, words.rest.nr, words.rest.v, &push);
 	else
-		code = parsed(mode, argc, argv, NULL);
+		code = parsed(all, mode, argc, argv, NULL);
 	record_push_release(&push);
 	live_words_release(&words);
 	return code;
 }
 
-int cmd_sample(int argc, char **argv)
+int cmd_sample(const struct command_table *all, int argc, char **argv)
 {
-	return command(&record_modes[RECORD_SAMPLE], argc, argv);
+	return command(all, &record_modes[RECORD_SAMPLE], argc, argv);
 }
 
-int cmd_snapshot(int argc, char **argv)
+int cmd_snapshot(const struct command_table *all, int argc, char **argv)
 {
-	return command(&record_modes[RECORD_SNAPSHOT], argc, argv);
+	return command(all, &record_modes[RECORD_SNAPSHOT], argc, argv);
 }
 
-int cmd_record(int argc, char **argv)
+int cmd_record(const struct command_table *all, int argc, char **argv)
 {
-	return command(&record_modes[RECORD_BOTH], argc, argv);
+	return command(all, &record_modes[RECORD_BOTH], argc, argv);
 }

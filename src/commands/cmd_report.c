@@ -249,13 +249,13 @@ static int check_args(const struct report_args *args, int nr, char **argv)
 }
 
 /* The terminal view needs ncurses, so a program of the report half alone does not have it. */
-static int show_in_terminal(char *path)
+static int show_in_terminal(const struct command_table *all, char *path)
 {
-	const struct command *tui = command_find("tui");
+	const struct command *tui = command_find(all, "tui");
 	char *words[] = { "tui", path, NULL };
 
 	if (tui)
-		return tui->run(2, words);
+		return tui->run(all, 2, words);
 	fail_why(-ENOTSUP, "this program has no terminal view. Try: --html=FILE");
 	return EXIT_CANNOT;
 }
@@ -266,7 +266,7 @@ static int list_columns(void)
 	return EXIT_OK;
 }
 
-int cmd_report(int argc, char **argv)
+int cmd_report(const struct command_table *all, int argc, char **argv)
 {
 	struct report_args args = { .fd = -1 };
 	struct opt rows[OUTPUT_OPTS_MAX];
@@ -278,13 +278,13 @@ int cmd_report(int argc, char **argv)
 	int nr = opt_parse(lists, 3, argc, argv, &args, NULL), rc = EXIT_USAGE;
 
 	if (nr == OPT_HELP)
-		rc = command_help("report", lists, 3);
+		rc = command_help(all, "report", lists, 3);
 	else if (nr >= 0 && args.show.render.columns_shown.wants_help)
 		rc = list_columns();
 	else if (nr == 1 && args.tui)
-		rc = show_in_terminal(argv[1]);
+		rc = show_in_terminal(all, argv[1]);
 	else if (nr >= 0 && check_args(&args, nr, argv))
-		rc = command_usage("report");
+		rc = command_usage(all, "report");
 	else if (nr >= 0 && are_many(nr, argv))
 		rc = run_many(&args, argv + 1, (size_t)nr);
 	else if (nr >= 0)

@@ -97,9 +97,10 @@ static int add_recording(struct serve *s, struct top_recorder *r, const char *pa
 	return source.fd < 0 ? fail(-errno, "open %s", source.name) : serve_add(s, &source);
 }
 
-static int record_and_serve(const struct serve_options *opts, struct live_words *words,
-			    const struct record_args *record)
+static int record_and_serve(const struct command_table *all, const struct serve_options *opts,
+			    struct live_words *words, const struct record_args *record)
 {
+	struct top_recorder_command command = { .run = cmd_record, .all = all };
 	const char *path = record->output;
 	struct serve *s = NULL;
 	struct top_recorder r;
@@ -108,7 +109,9 @@ static int record_and_serve(const struct serve_options *opts, struct live_words 
 
 	/* The recorder first, because it would keep the port if it were forked later. */
 	live_words_complete(words, record);
-	if (top_recorder_start(&r, path, words->rest.nr, words->rest.v, cmd_record))
+	command.argc = words->rest.nr;
+	command.argv = words->rest.v;
+	if (top_recorder_start(&r, path, &command))
 		return EXIT_FAILED;
 	err = serve_open(opts, &s);
 	if (!err)
@@ -126,7 +129,8 @@ static int record_and_serve(const struct serve_options *opts, struct live_words 
 	return err ? exit_code_of(err) : EXIT_OK;
 }
 
-static int serve_machine(const struct serve_options *opts, struct live_words *words)
+static int serve_machine(const struct command_table *all, const struct serve_options *opts,
+			 struct live_words *words)
 {
 	const struct record_mode *mode = &record_modes[RECORD_BOTH];
 	struct words *rest = &words->rest;
@@ -137,52 +141,54 @@ static int serve_machine(const struct serve_options *opts, struct live_words *wo
 		err = live_words_check("serve", &record);
 	if (!err && (record.dry_run || record.capture.events.wants_help ||
 		     record.render.columns_shown.wants_help))
-		code = cmd_record(rest->nr, rest->v);
+		code = cmd_record(all, rest->nr, rest->v);
 	else
-		code = err ? command_usage("serve") : record_and_serve(opts, words, &record);
+		code = err ? command_usage(all, "serve")
+			   : record_and_serve(all, opts, words, &record);
 	record_args_release(&record);
 	return code;
 }
 
 /* ---- the command line ---- */
 
-static int help(void)
+static int help(const struct command_table *all)
 {
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[RECORD_LISTS + 1] = { serve_option_list };
 	size_t nr = record_opt_lists(&record_modes[RECORD_BOTH], rows, lists + 1);
 
-	return command_help("serve", lists, nr + 1);
+	return command_help(all, "serve", lists, nr + 1);
 }
 
-static int run(struct live_words *words, struct serve_args *args)
+static int run(const struct command_table *all, struct live_words *words,
+	       struct serve_args *args)
 {
 	struct words *rest = &words->rest;
 	struct serve_options opts;
 	int nr;
 
 	if (live_words_ask_for_help(words))
-		return help();
+		return help(all);
 	if (opt_parse(&serve_option_list, 1, words->own[0].nr, words->own[0].v, args,
 		      NULL) < 0 ||
 	    serve_options_fill(args, &opts))
-		return command_usage("serve");
+		return command_usage(all, "serve");
 	opts.ready = say_url;
 	/* A first word that is no option is a file: a recording has only options. */
 	if (rest->nr < 2 || rest->v[1][0] == '-')
-		return serve_machine(&opts, words);
+		return serve_machine(all, &opts, words);
 	nr = opt_parse(&serve_option_list, 1, rest->nr, rest->v, args, NULL);
-	return nr < 0 ? command_usage("serve") : serve_files(&opts, nr, rest->v + 1);
+	return nr < 0 ? command_usage(all, "serve") : serve_files(&opts, nr, rest->v + 1);
 }
 
-int cmd_serve(int argc, char **argv)
+int cmd_serve(const struct command_table *all, int argc, char **argv)
 {
 	struct serve_args args = { .refresh_ms = 0 };
 	struct live_words words;
 	int code = EXIT_FAILED;
 
 	if (!live_words_new(&words, argc, argv, &serve_option_list, 1))
-		code = run(&words, &args);
+		code = run(all, &words, &args);
 	serve_args_release(&args);
 	live_words_release(&words);
 	return code;

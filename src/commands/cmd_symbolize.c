@@ -413,7 +413,7 @@ static int check(const struct symbolize_args *args, int nr)
 	return args->output ? 0 : fail_why(-EINVAL, "symbolize needs -o: where the new trace goes");
 }
 
-int cmd_symbolize(int argc, char **argv)
+int cmd_symbolize(const struct command_table *all, int argc, char **argv)
 {
 	static const struct late_dir usual = { "/usr/lib/debug", -1 };
 	struct opt_list list = { symbolize_opts,
@@ -422,9 +422,9 @@ int cmd_symbolize(int argc, char **argv)
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL), rc = EXIT_USAGE;
 
 	if (nr == OPT_HELP)
-		rc = command_help("symbolize", &list, 1);
+		rc = command_help(all, "symbolize", &list, 1);
 	else if (nr >= 0 && check(&args, nr))
-		rc = command_usage("symbolize");
+		rc = command_usage(all, "symbolize");
 	else if (nr >= 0) {
 		if (!access(usual.path, F_OK))
 			add_dir(&symbolize_opts[1], usual.path, &args.debug_dirs);

@@ -90,9 +90,10 @@ static int view(const struct top_args *args, struct top_recorder *r, const char 
 	return code;
 }
 
-static int record_and_show(const struct top_args *args, struct live_words *words,
-			   const struct record_args *record)
+static int record_and_show(const struct command_table *all, const struct top_args *args,
+			   struct live_words *words, const struct record_args *record)
 {
+	struct top_recorder_command command = { .run = cmd_record, .all = all };
 	const char *path = record->output;
 	bool as_text = args->view.show.once || args->view.follow;
 	struct top_recorder r;
@@ -102,7 +103,9 @@ static int record_and_show(const struct top_args *args, struct live_words *words
 	if (!as_text && screen_check())
 		return EXIT_USAGE;
 	live_words_complete(words, record);
-	if (top_recorder_start(&r, path, words->rest.nr, words->rest.v, cmd_record))
+	command.argc = words->rest.nr;
+	command.argv = words->rest.v;
+	if (top_recorder_start(&r, path, &command))
 		return EXIT_FAILED;
 	if (top_recorder_await(&r, path))
 		return top_recorder_stop(&r);
@@ -112,7 +115,8 @@ static int record_and_show(const struct top_args *args, struct live_words *words
 	return !code && failed ? r.code : code;
 }
 
-static int run(const struct top_args *args, struct live_words *words)
+static int run(const struct command_table *all, const struct top_args *args,
+	       struct live_words *words)
 {
 	struct words *rest = &words->rest;
 	const struct record_mode *mode = &record_modes[RECORD_BOTH];
@@ -123,21 +127,21 @@ static int run(const struct top_args *args, struct live_words *words)
 		err = live_words_check("top", &record);
 	if (!err && (record.dry_run || record.capture.events.wants_help ||
 		     record.render.columns_shown.wants_help))
-		code = cmd_record(rest->nr, rest->v);
+		code = cmd_record(all, rest->nr, rest->v);
 	else
-		code = err ? command_usage("top") : record_and_show(args, words, &record);
+		code = err ? command_usage(all, "top") : record_and_show(all, args, words, &record);
 	record_args_release(&record);
 	return code;
 }
 
-static int help(void)
+static int help(const struct command_table *all)
 {
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[RECORD_LISTS + 3] = { tui_option_list, top_option_list,
 						    serve_option_list };
 	size_t nr = record_opt_lists(&record_modes[RECORD_BOTH], rows, lists + 3);
 
-	return command_help("top", lists, nr + 3);
+	return command_help(all, "top", lists, nr + 3);
 }
 
 static int parse(struct live_words *w, const struct opt_list *lists, struct top_args *args)
@@ -151,7 +155,7 @@ static int parse(struct live_words *w, const struct opt_list *lists, struct top_
 	return 0;
 }
 
-int cmd_top(int argc, char **argv)
+int cmd_top(const struct command_table *all, int argc, char **argv)
 {
 	const struct opt_list lists[] = { tui_option_list, top_option_list, serve_option_list };
 	struct top_args args = { .view.show.settle_ms = ONCE_SETTLE_MS };
@@ -160,11 +164,11 @@ int cmd_top(int argc, char **argv)
 
 	if (!live_words_new(&words, argc, argv, lists, 3)) {
 		if (live_words_ask_for_help(&words))
-			code = help();
+			code = help(all);
 		else if (parse(&words, lists, &args))
-			code = command_usage("top");
+			code = command_usage(all, "top");
 		else
-			code = run(&args, &words);
+			code = run(all, &args, &words);
 	}
 	serve_args_release(&args.serve);
 	live_words_release(&words);

@@ -44,19 +44,19 @@ static int show_file(const struct tui_args *args, const char *path)
 	return code;
 }
 
-int cmd_tui(int argc, char **argv)
+int cmd_tui(const struct command_table *all, int argc, char **argv)
 {
 	struct tui_args args = { .follow = false };
 	int nr = opt_parse(&tui_option_list, 1, argc, argv, &args, NULL);
 
 	if (nr == OPT_HELP)
-		return command_help("tui", &tui_option_list, 1);
+		return command_help(all, "tui", &tui_option_list, 1);
 	if (nr < 0)
-		return command_usage("tui");
+		return command_usage(all, "tui");
 	if (nr != 1) {
 		fail_why(-EINVAL, nr ? "tui shows one trace at a time"
 				     : "tui needs a trace. This machine, live: probee top");
-		return command_usage("tui");
+		return command_usage(all, "tui");
 	}
 	tui_options_finish(&args);
 	return show_file(&args, argv[1]);

@@ -280,7 +280,8 @@ static bool is_pid(const char *word, pid_t *pid)
 	return true;
 }
 
-static int run(int nr, char **words, const struct unwind_info_args *args)
+static int run(const struct command_table *all, int nr, char **words,
+	       const struct unwind_info_args *args)
 {
 	pid_t pid;
 	int err;
@@ -289,7 +290,7 @@ static int run(int nr, char **words, const struct unwind_info_args *args)
 		err = show_named(words, nr, args);
 	} else if (args->rows && !args->json) {
 		fail_why(0, "--rows needs a file, not a process");
-		return command_usage("unwind-info");
+		return command_usage(all, "unwind-info");
 	} else {
 		err = show_process(pid, words + 1, nr - 1, args);
 		if (err == -EACCES || err == -EPERM)
@@ -312,18 +313,18 @@ static const struct opt options[] = {
 	{ 0, "json", NULL, "as JSON, for scripts", opt_flag, AT(json), NULL, NULL, NULL },
 };
 
-int cmd_unwind_info(int argc, char **argv)
+int cmd_unwind_info(const struct command_table *all, int argc, char **argv)
 {
 	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]) };
 	struct unwind_info_args args = { .top = UINT32_MAX };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 
 	if (nr == OPT_HELP)
-		return command_help("unwind-info", &list, 1);
+		return command_help(all, "unwind-info", &list, 1);
 	if (nr < 0)
 		return EXIT_USAGE;
 	if (nr)
-		return run(nr, argv + 1, &args);
+		return run(all, nr, argv + 1, &args);
 	fail_why(-EINVAL, "unwind-info needs an ELF file or a process");
-	return command_usage("unwind-info");
+	return command_usage(all, "unwind-info");
 }

@@ -234,18 +234,18 @@ static const struct opt verify_opts[] = {
 	  opt_flag, AT(verbose), NULL, NULL, NULL },
 };
 
-int cmd_verify(int argc, char **argv)
+int cmd_verify(const struct command_table *all, int argc, char **argv)
 {
 	struct opt_list list = { verify_opts, sizeof(verify_opts) / sizeof(verify_opts[0]) };
 	struct verify_args args = { .limit = 10 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 
 	if (nr == OPT_HELP)
-		return command_help("verify", &list, 1);
+		return command_help(all, "verify", &list, 1);
 	if (nr == 1)
 		return run(&args, argv[1]);
 	if (nr < 0)
 		return EXIT_USAGE;
 	fail_why(-EINVAL, nr ? "verify judges one trace at a time" : "verify needs a trace");
-	return command_usage("verify");
+	return command_usage(all, "verify");
 }

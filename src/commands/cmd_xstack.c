@@ -51,7 +51,7 @@ static bool add(struct words *w, const char *format, const char *value)
 	return true;
 }
 
-static int snapshot(const struct xstack_args *a)
+static int snapshot(const struct command_table *all, const struct xstack_args *a)
 {
 	struct words w = { .nr = 0 };
 	int rc = EXIT_FAILED;
@@ -62,7 +62,7 @@ static int snapshot(const struct xstack_args *a)
 	    add(&w, "--tid=%s", a->tid) && add(&w, "--freq=%s", a->freq) &&
 	    add(&w, "--iterations=%s", a->iterations) && add(&w, "%s", a->quiet ? "-q" : NULL) &&
 	    add(&w, "%s", a->reversed ? "-r" : NULL))
-		rc = cmd_snapshot(w.nr, w.v);
+		rc = cmd_snapshot(all, w.nr, w.v);
 	else
 		fail(-ENOMEM, "read the command line");
 	for (int i = 0; i < WORDS_MAX; i++)
@@ -70,22 +70,22 @@ static int snapshot(const struct xstack_args *a)
 	return rc;
 }
 
-int cmd_xstack(int argc, char **argv)
+int cmd_xstack(const struct command_table *all, int argc, char **argv)
 {
 	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]) };
 	struct xstack_args args = { 0 };
 	int nr;
 
 	if (argc < 2)
-		return command_help("xstack", &list, 1);
+		return command_help(all, "xstack", &list, 1);
 	nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 	if (nr == OPT_HELP)
-		return command_help("xstack", &list, 1);
+		return command_help(all, "xstack", &list, 1);
 	if (nr > 0)
 		fail_why(-EINVAL, "%s: what is that? Try: xstack -p %s", argv[1], argv[1]);
 	else if (!nr && !args.all && !args.pid && !args.tid)
 		fail_why(-EINVAL, "xstack of what? Try: -a, -p PID or -t TID");
 	if (nr || (!args.all && !args.pid && !args.tid))
 		return EXIT_USAGE;
-	return snapshot(&args);
+	return snapshot(all, &args);
 }

@@ -6,15 +6,17 @@
  * which needs zstd and no other library, so it links and runs where libbpf and libelf are missing.
  * main.c and commands.c are part of every program.
  *
- * run() gets the words of the command line from the command's own name on: argv[0] is "report". It
- * parses them with opt_parse(), answers OPT_HELP with command_help(), and returns one of the exit
- * codes below. Only main.c and cmd_*.c know exit codes; everything under them speaks -errno.
+ * run() gets all commands of the program, because help and completion look at them, and the words
+ * of the command line from the command's own name on: argv[0] is "report". It parses them with
+ * opt_parse(), answers OPT_HELP with command_help(), and returns one of the exit codes below. Only
+ * main.c and cmd_*.c know exit codes; everything under them speaks -errno.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
+struct command_table;
 struct opt_list;
 
 enum exit_code {
@@ -31,7 +33,7 @@ struct command {
 	const char *name;
 	const char *summary;	/* one line for `probee --help`; NULL: not shown there */
 	const char *usage;	/* what follows "probee NAME " */
-	int (*run)(int argc, char **argv);
+	int (*run)(const struct command_table *all, int argc, char **argv);
 	/* false: it begins without capabilities, unless root started it. */
 	bool needs_rights;
 };
@@ -47,48 +49,54 @@ struct command_set {
 	const struct library *libraries;	/* ends with a NULL name */
 };
 
-extern const struct command_set report_set;	/* report_commands.c */
+/* All commands of a program. */
+struct command_table {
+	const struct command_set *const *sets;	/* ends with NULL */
+};
+
+extern const struct command_set report_set;		/* report_commands.c */
+extern const struct command_table all_commands;		/* program.c, or report_program.c */
+
 /*
  * Runs a command line of this program that names no command: those of its ancestors. -1: it is none
  * of these.
  */
 int run_without_command(int argc, char **argv);
 
-extern const struct command_set *const command_sets[];	/* of this program; ends with NULL */
-
 /* The command after c, of all sets. NULL gives the first one; after the last one comes NULL. */
-const struct command *command_next(const struct command *c);
-const struct command *command_find(const char *name);
+const struct command *command_next(const struct command_table *all, const struct command *c);
+const struct command *command_find(const struct command_table *all, const char *name);
 
 /* Prints usage, summary and options to stdout; returns EXIT_OK. */
-int command_help(const char *name, const struct opt_list *lists, size_t nr_lists);
+int command_help(const struct command_table *all, const char *name, const struct opt_list *lists,
+		 size_t nr_lists);
 
 /*
  * After a usage mistake that fail_why() explained: prints the usage, names --help and returns
  * EXIT_USAGE.
  */
-int command_usage(const char *name);
+int command_usage(const struct command_table *all, const char *name);
 
 /* The exit code of an error from below: 77 for -EPERM and -ENOTSUP, else 1. */
 int exit_code_of(int err);
 
-int cmd_sample(int argc, char **argv);
-int cmd_snapshot(int argc, char **argv);
-int cmd_record(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_diff(int argc, char **argv);
-int cmd_merge(int argc, char **argv);
-int cmd_export(int argc, char **argv);
-int cmd_info(int argc, char **argv);
-int cmd_unwind_info(int argc, char **argv);
-int cmd_symbolize(int argc, char **argv);
-int cmd_verify(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_complete(int argc, char **argv);
-int cmd_probes(int argc, char **argv);
-int cmd_xstack(int argc, char **argv);
-int cmd_top(int argc, char **argv);
-int cmd_tui(int argc, char **argv);
-int cmd_serve(int argc, char **argv);
-int cmd_push(int argc, char **argv);
-int cmd_agent(int argc, char **argv);
+int cmd_sample(const struct command_table *all, int argc, char **argv);
+int cmd_snapshot(const struct command_table *all, int argc, char **argv);
+int cmd_record(const struct command_table *all, int argc, char **argv);
+int cmd_report(const struct command_table *all, int argc, char **argv);
+int cmd_diff(const struct command_table *all, int argc, char **argv);
+int cmd_merge(const struct command_table *all, int argc, char **argv);
+int cmd_export(const struct command_table *all, int argc, char **argv);
+int cmd_info(const struct command_table *all, int argc, char **argv);
+int cmd_unwind_info(const struct command_table *all, int argc, char **argv);
+int cmd_symbolize(const struct command_table *all, int argc, char **argv);
+int cmd_verify(const struct command_table *all, int argc, char **argv);
+int cmd_doctor(const struct command_table *all, int argc, char **argv);
+int cmd_complete(const struct command_table *all, int argc, char **argv);
+int cmd_probes(const struct command_table *all, int argc, char **argv);
+int cmd_xstack(const struct command_table *all, int argc, char **argv);
+int cmd_top(const struct command_table *all, int argc, char **argv);
+int cmd_tui(const struct command_table *all, int argc, char **argv);
+int cmd_serve(const struct command_table *all, int argc, char **argv);
+int cmd_push(const struct command_table *all, int argc, char **argv);
+int cmd_agent(const struct command_table *all, int argc, char **argv);

@@ -18,9 +18,9 @@ static bool holds(const struct command_set *set, const struct command *c)
 	return false;
 }
 
-const struct command *command_next(const struct command *c)
+const struct command *command_next(const struct command_table *all, const struct command *c)
 {
-	const struct command_set *const *s = command_sets;
+	const struct command_set *const *s = all->sets;
 
 	if (c && c[1].name)
 		return c + 1;
@@ -31,9 +31,9 @@ const struct command *command_next(const struct command *c)
 	return *s ? (*s)->commands : NULL;
 }
 
-const struct command *command_find(const char *name)
+const struct command *command_find(const struct command_table *all, const char *name)
 {
-	for (const struct command *c = NULL; (c = command_next(c));)
+	for (const struct command *c = NULL; (c = command_next(all, c));)
 		if (!strcmp(c->name, name))
 			return c;
 	return NULL;
@@ -67,9 +67,10 @@ static void print_usage(const struct command *c, unsigned columns)
 	putchar('\n');
 }
 
-int command_help(const char *name, const struct opt_list *lists, size_t nr_lists)
+int command_help(const struct command_table *all, const char *name, const struct opt_list *lists,
+		 size_t nr_lists)
 {
-	const struct command *c = command_find(name);
+	const struct command *c = command_find(all, name);
 	struct pager pager;
 
 	pager_begin(&pager, 0);
@@ -79,9 +80,9 @@ int command_help(const char *name, const struct opt_list *lists, size_t nr_lists
 	return pager_end(&pager) ? EXIT_FAILED : EXIT_OK;
 }
 
-int command_usage(const char *name)
+int command_usage(const struct command_table *all, const char *name)
 {
-	const struct command *c = command_find(name);
+	const struct command *c = command_find(all, name);
 	size_t len = strlen(c->usage);
 	bool ends_in_dots = len && c->usage[len - 1] == '.';	/* "[--csv] ..." */
 

@@ -51,6 +51,7 @@ struct words {
 };
 
 struct legacy {
+	const struct command_table *all;
 	struct words sample, report, probes, view;
 	bool skip_idle, dry_run, is_tui, is_served, has_outputs, off_cpu, lists_probes;
 	bool self_profile;
@@ -381,7 +382,7 @@ static int list_probes(struct legacy *l)
 		if (!strcmp(l->sample.v[i], "-p") &&
 		    add(&l->probes, "--pid=%s", l->sample.v[i + 1]))
 			return EXIT_FAILED;
-	return cmd_probes((int)l->probes.nr - 1, l->probes.v + 1);
+	return cmd_probes(l->all, (int)l->probes.nr - 1, l->probes.v + 1);
 }
 
 /* Words about the terminal mean nothing to it. */
@@ -417,7 +418,7 @@ static int run_view(struct legacy *l)
 		show(&l->view);
 		return EXIT_OK;
 	}
-	return (l->is_tui ? cmd_top : cmd_serve)((int)l->view.nr - 1, l->view.v + 1);
+	return (l->is_tui ? cmd_top : cmd_serve)(l->all, (int)l->view.nr - 1, l->view.v + 1);
 }
 
 /*
@@ -467,7 +468,7 @@ static int run(struct legacy *l)
 	return EXIT_OK;
 }
 
-int legacy_run(int argc, char **argv)
+int legacy_run(const struct command_table *all, int argc, char **argv)
 {
 	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]) };
 	struct legacy *l = calloc(1, sizeof(*l));
@@ -477,6 +478,7 @@ int legacy_run(int argc, char **argv)
 		fail(-ENOMEM, "read the command line");
 		return EXIT_FAILED;
 	}
+	l->all = all;
 	if (!add(&l->sample, "%s", "probee") && !add(&l->sample, "%s", "sample") &&
 	    !add(&l->sample, "%s", "-o") && !add(&l->sample, "%s", "TMP/trace.pbz") &&
 	    !add(&l->report, "%s", "probee") && !add(&l->report, "%s", "report") &&

@@ -76,13 +76,15 @@ static const struct library no_more_libraries[] = { { NULL, NULL } };
 static const struct command_set record_set = { record_commands, record_libraries };
 static const struct command_set inspect_set = { inspect_commands, no_more_libraries };
 
-const struct command_set *const command_sets[] = { &record_set, &report_set, &inspect_set, NULL };
+static const struct command_set *const sets[] = { &record_set, &report_set, &inspect_set, NULL };
+
+const struct command_table all_commands = { sets };
 
 int run_without_command(int argc, char **argv)
 {
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
 
 	if (argc && !strcmp(slash ? slash + 1 : argv[0], "xstack"))
-		return cmd_xstack(argc, argv);
-	return argc > 1 && argv[1][0] == '-' ? legacy_run(argc, argv) : -1;
+		return cmd_xstack(&all_commands, argc, argv);
+	return argc > 1 && argv[1][0] == '-' ? legacy_run(&all_commands, argc, argv) : -1;
 }

@@ -30,8 +30,7 @@ enum {
 
 /* ---- the recorder ---- */
 
-static void become_recorder(const struct top_recorder *r, int argc, char **argv,
-			    int (*run)(int argc, char **argv))
+static void become_recorder(const struct top_recorder *r, const struct top_recorder_command *c)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -43,7 +42,7 @@ static void become_recorder(const struct top_recorder *r, int argc, char **argv,
 	close(r->messages);
 	if (r->trace >= 0)
 		close(r->trace);
-	exit(run(argc, argv));
+	exit(c->run(c->all, c->argc, c->argv));
 }
 
 /* ---- the keeper ---- */
@@ -94,8 +93,8 @@ static void keep(pid_t pid, int lifeline, bool to_file)
 }
 
 /* It has no terminal, so that nothing typed reaches it, and ignores what ends the view. */
-static void become_keeper(struct top_recorder *r, int read_end, bool to_file, int argc, char **argv,
-			  int (*run)(int argc, char **argv))
+static void become_keeper(struct top_recorder *r, int read_end, bool to_file,
+			  const struct top_recorder_command *c)
 {
 	pid_t pid;
 
@@ -104,7 +103,7 @@ static void become_keeper(struct top_recorder *r, int read_end, bool to_file, in
 	pid = fork();
 	if (!pid) {
 		close(read_end);
-		become_recorder(r, argc, argv, run);
+		become_recorder(r, c);
 	}
 	if (pid < 0)
 		_exit(EXIT_FAILED);
@@ -126,8 +125,7 @@ static void close_all(struct top_recorder *r)
 	r->trace = r->messages = r->lifeline = -1;
 }
 
-int top_recorder_start(struct top_recorder *r, bool to_file, int argc, char **argv,
-		       int (*run)(int argc, char **argv))
+int top_recorder_start(struct top_recorder *r, bool to_file, const struct top_recorder_command *c)
 {
 	int ends[2];
 
@@ -145,7 +143,7 @@ int top_recorder_start(struct top_recorder *r, bool to_file, int argc, char **ar
 	fflush(NULL);
 	r->keeper = fork();
 	if (!r->keeper)
-		become_keeper(r, ends[0], to_file, argc, argv, run);
+		become_keeper(r, ends[0], to_file, c);
 	close(ends[0]);
 	if (r->keeper > 0)
 		return 0;

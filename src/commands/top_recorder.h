@@ -4,7 +4,7 @@
  * (Ctrl-Z), hangs on its terminal or dies takes nothing from it, and a view without rights can
  * look.
  *
- *	top_recorder_start(&r, path, argc, argv, run)	argv: of run, "record" first
+ *	top_recorder_start(&r, path, &command)
  *	top_recorder_await(&r, path)	until it has written something; -ECHILD: it has ended
  *	r.trace				the descriptor of the trace, to be read by another one
  *	top_recorder_is_over(&r)
@@ -22,6 +22,16 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct command_table;
+
+/* What records: cmd_record(), and what it is told. */
+struct top_recorder_command {
+	int (*run)(const struct command_table *all, int argc, char **argv);
+	const struct command_table *all;
+	int argc;
+	char **argv;			/* "record" first */
+};
+
 struct top_recorder {
 	pid_t keeper;			/* 0: not running any more */
 	int trace;			/* memfd; -1: the trace is in a file */
@@ -32,9 +42,8 @@ struct top_recorder {
 	off_t told;			/* bytes of messages that were printed */
 };
 
-/* to_file: argv says which. 0 or -errno, explained. */
-int top_recorder_start(struct top_recorder *r, bool to_file, int argc, char **argv,
-		       int (*run)(int argc, char **argv));
+/* to_file: c->argv says which. 0 or -errno, explained. */
+int top_recorder_start(struct top_recorder *r, bool to_file, const struct top_recorder_command *c);
 /* path: of the file; NULL: none. 0: it writes; else it has ended, and .code says how. */
 int top_recorder_await(struct top_recorder *r, const char *path);
 bool top_recorder_is_over(void *recorder);
