@@ -658,6 +658,7 @@ CAPTURE_MAIN_SRCS := \
 	src/commands/cmd_symbolize.c \
 	src/commands/cmd_verify.c \
 	src/commands/doctor_bpf.c \
+	src/commands/doctor_finding.c \
 	src/commands/doctor_system.c \
 	src/commands/cmd_probes.c \
 	src/commands/probe_places.c \

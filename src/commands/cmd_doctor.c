@@ -16,32 +16,33 @@
 #include "src/base/terminal.h"
 #include "src/base/visible.h"
 #include "src/commands/doctor.h"
+#include "src/commands/doctor_finding.h"
 #include "src/rights/capabilities.h"
 #include "src/rights/recording_rights.h"
 
 static const struct check checks[] = {
-	{ "kernel", look_kernel },
-	{ "type information (BTF)", look_btf },
-	{ "capabilities", look_caps },
-	{ "lockdown", look_lockdown },
-	{ "ring buffer", look_ringbuf },
-	{ "sample program", look_sampler },
-	{ "sample helpers", look_sampler_helpers },
-	{ "snapshot program", look_iterator },
-	{ "snapshot helpers", look_iterator_helpers },
-	{ "cpu-clock event", look_cpu_clock },
-	{ "cycles event", look_cycles },
-	{ "open files", look_files },
-	{ "BPF compiler", look_jit },
-	{ "names of others' programs", look_symbol_caps },
-	{ "kernel names", look_kallsyms },
-	{ "PID namespace", look_pid_namespace },
-	{ "tracefs", look_tracefs },
-	{ "uprobes", look_uprobes },
-	{ "kprobes", look_kprobes },
-	{ "time off the CPU", look_off_cpu },
-	{ "sandbox of parsers", look_sandbox },
-	{ "interpreters", look_interpreters },
+	{ "kernel", doctor_look_kernel },
+	{ "type information (BTF)", doctor_look_btf },
+	{ "capabilities", doctor_look_caps },
+	{ "lockdown", doctor_look_lockdown },
+	{ "ring buffer", doctor_look_ringbuf },
+	{ "sample program", doctor_look_sampler },
+	{ "sample helpers", doctor_look_sampler_helpers },
+	{ "snapshot program", doctor_look_iterator },
+	{ "snapshot helpers", doctor_look_iterator_helpers },
+	{ "cpu-clock event", doctor_look_cpu_clock },
+	{ "cycles event", doctor_look_cycles },
+	{ "open files", doctor_look_files },
+	{ "BPF compiler", doctor_look_jit },
+	{ "names of others' programs", doctor_look_symbol_caps },
+	{ "kernel names", doctor_look_kallsyms },
+	{ "PID namespace", doctor_look_pid_namespace },
+	{ "tracefs", doctor_look_tracefs },
+	{ "uprobes", doctor_look_uprobes },
+	{ "kprobes", doctor_look_kprobes },
+	{ "time off the CPU", doctor_look_off_cpu },
+	{ "sandbox of parsers", doctor_look_sandbox },
+	{ "interpreters", doctor_look_interpreters },
 };
 
 struct doctor_args {
@@ -55,25 +56,6 @@ static const struct opt options[] = {
 	  "list the capabilities that a recording uses: in which of its processes, and what for",
 	  opt_flag, offsetof(struct doctor_args, rights), NULL, NULL, NULL },
 };
-
-void found(struct finding *f, enum verdict verdict, const char *fmt, ...)
-{
-	va_list ap;
-
-	f->verdict = verdict;
-	va_start(ap, fmt);
-	vsnprintf(f->detail, sizeof(f->detail), fmt, ap);
-	va_end(ap);
-}
-
-void remedy(struct finding *f, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(f->remedy, sizeof(f->remedy), fmt, ap);
-	va_end(ap);
-}
 
 /* Prints a finding at once, because some checks take a while. */
 static void print_finding(const struct check *c, const struct finding *f)

@@ -17,6 +17,7 @@
 #include <bpf/libbpf.h>
 
 #include "src/capture/bpf/uprobe_multi.h"
+#include "src/commands/doctor_finding.h"
 
 struct insns {
 	struct bpf_insn v[2];
@@ -64,30 +65,30 @@ static int load_iterator(const struct insns *insns, char *log, size_t size)
 
 static void explain(struct finding *f, int err)
 {
-	found(f, FOUND_NO, "the kernel refuses: %s", strerror(-err));
+	finding_set(f, FOUND_NO, "the kernel refuses: %s", strerror(-err));
 	if (err == -EPERM || err == -EACCES)
-		remedy_setcap(f, "cap_bpf,cap_perfmon");
+		finding_remedy_setcap(f, "cap_bpf,cap_perfmon");
 	else
-		remedy(f, "a kernel of 5.18 or later with CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS "
-		       "and CONFIG_DEBUG_INFO_BTF");
+		finding_remedy(f, "a kernel of 5.18 or later with CONFIG_BPF_SYSCALL, "
+				  "CONFIG_BPF_EVENTS and CONFIG_DEBUG_INFO_BTF");
 }
 
-void look_btf(struct finding *f)
+void doctor_look_btf(struct finding *f)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	long err = libbpf_get_error(btf);
 
 	if (!err) {
-		found(f, FOUND_OK, "%u types", btf__type_cnt(btf) - 1);
+		finding_set(f, FOUND_OK, "%u types", btf__type_cnt(btf) - 1);
 		btf__free(btf);
 		return;
 	}
-	found(f, FOUND_NO, "/sys/kernel/btf/vmlinux: %s",
-	      strerror(err == -ESRCH ? ENOENT : (int)-err));
-	remedy(f, "a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions build it");
+	finding_set(f, FOUND_NO, "/sys/kernel/btf/vmlinux: %s",
+		    strerror(err == -ESRCH ? ENOENT : (int)-err));
+	finding_remedy(f, "a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions build it");
 }
 
-void look_ringbuf(struct finding *f)
+void doctor_look_ringbuf(struct finding *f)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "probee_doctor", 0, 0,
 				(unsigned)sysconf(_SC_PAGESIZE), NULL);
@@ -97,7 +98,7 @@ void look_ringbuf(struct finding *f)
 		return;
 	}
 	close(fd);
-	found(f, FOUND_OK, "can be made");
+	finding_set(f, FOUND_OK, "can be made");
 }
 
 static void look_program(struct finding *f, load_fn load)
@@ -109,15 +110,15 @@ static void look_program(struct finding *f, load_fn load)
 		return;
 	}
 	close(fd);
-	found(f, FOUND_OK, "loads");
+	finding_set(f, FOUND_OK, "loads");
 }
 
-void look_sampler(struct finding *f)
+void doctor_look_sampler(struct finding *f)
 {
 	look_program(f, load_sampler);
 }
 
-void look_iterator(struct finding *f)
+void doctor_look_iterator(struct finding *f)
 {
 	look_program(f, load_iterator);
 }
@@ -159,14 +160,14 @@ static void look_helpers(struct finding *f, load_fn load, const struct helper *h
 			n += snprintf(missing + n, sizeof(missing) - (size_t)n, " %s",
 				      helpers[i].name);
 	if (!n) {
-		found(f, FOUND_OK, "all %zu there", nr);
+		finding_set(f, FOUND_OK, "all %zu there", nr);
 		return;
 	}
-	found(f, FOUND_NO, "this kernel lacks%s", missing);
-	remedy(f, "a kernel of 5.18 or later");
+	finding_set(f, FOUND_NO, "this kernel lacks%s", missing);
+	finding_remedy(f, "a kernel of 5.18 or later");
 }
 
-void look_sampler_helpers(struct finding *f)
+void doctor_look_sampler_helpers(struct finding *f)
 {
 	static const struct helper helpers[] = {
 		{ BPF_FUNC_loop, "bpf_loop" },
@@ -178,7 +179,7 @@ void look_sampler_helpers(struct finding *f)
 	look_helpers(f, load_sampler, helpers, sizeof(helpers) / sizeof(helpers[0]));
 }
 
-void look_iterator_helpers(struct finding *f)
+void doctor_look_iterator_helpers(struct finding *f)
 {
 	static const struct helper helpers[] = {
 		{ BPF_FUNC_loop, "bpf_loop" },
@@ -212,21 +213,21 @@ static void explain_event(struct finding *f, int err)
 {
 	char paranoid[16];
 
-	first_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof(paranoid));
-	found(f, FOUND_NO, "perf_event_open: %s (perf_event_paranoid is %s)", strerror(-err),
-	      paranoid[0] ? paranoid : "not visible");
+	doctor_first_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof(paranoid));
+	finding_set(f, FOUND_NO, "perf_event_open: %s (perf_event_paranoid is %s)", strerror(-err),
+		    paranoid[0] ? paranoid : "not visible");
 	if (err == -EACCES && paranoid[0] > '2')
-		remedy(f, "sudo sysctl kernel.perf_event_paranoid=2");
+		finding_remedy(f, "sudo sysctl kernel.perf_event_paranoid=2");
 	else if (err == -EACCES)
-		remedy_setcap(f, "cap_bpf,cap_perfmon");
+		finding_remedy_setcap(f, "cap_bpf,cap_perfmon");
 	else if (err == -EPERM)
-		remedy(f, "run it outside the container, whose seccomp filter forbids it");
+		finding_remedy(f, "run it outside the container, whose seccomp filter forbids it");
 	else
-		remedy(f, "a kernel with CONFIG_PERF_EVENTS=y");
+		finding_remedy(f, "a kernel with CONFIG_PERF_EVENTS=y");
 }
 
 /* Opens the event and attaches a program to it, as sampling does. */
-void look_cpu_clock(struct finding *f)
+void doctor_look_cpu_clock(struct finding *f)
 {
 	int event = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK), prog, link;
 
@@ -239,7 +240,7 @@ void look_cpu_clock(struct finding *f)
 	if (link < 0) {
 		explain(f, link);
 	} else {
-		found(f, FOUND_OK, "opens and takes a program");
+		finding_set(f, FOUND_OK, "opens and takes a program");
 		close(link);
 	}
 	if (prog >= 0)
@@ -247,31 +248,33 @@ void look_cpu_clock(struct finding *f)
 	close(event);
 }
 
-void look_cycles(struct finding *f)
+void doctor_look_cycles(struct finding *f)
 {
 	int event = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 
 	if (event < 0) {
-		found(f, FOUND_WARN, "%s; cpu-clock is used instead", event == -ENOENT ?
-		      "no hardware counter here, as in most virtual machines" : strerror(-event));
+		finding_set(f, FOUND_WARN, "%s; cpu-clock is used instead",
+			    event == -ENOENT
+				    ? "no hardware counter here, as in most virtual machines"
+				    : strerror(-event));
 		return;
 	}
 	close(event);
-	found(f, FOUND_OK, "opens");
+	finding_set(f, FOUND_OK, "opens");
 }
 
-void look_uprobes(struct finding *f)
+void doctor_look_uprobes(struct finding *f)
 {
 	if (uprobe_multi_is_there())
-		found(f, FOUND_OK, "many at once (one link for each file)");
+		finding_set(f, FOUND_OK, "many at once (one link for each file)");
 	else if (!access("/sys/bus/event_source/devices/uprobe/type", R_OK))
-		found(f, FOUND_OK, "one by one; Linux 6.6 puts many at once");
+		finding_set(f, FOUND_OK, "one by one; Linux 6.6 puts many at once");
 	else
-		found(f, FOUND_WARN, "not in this kernel (CONFIG_UPROBE_EVENTS), or not visible: "
-				     "-e u:FUNCTION does not work");
+		finding_set(f, FOUND_WARN, "not in this kernel (CONFIG_UPROBE_EVENTS), or not "
+					   "visible: -e u:FUNCTION does not work");
 }
 
-void look_off_cpu(struct finding *f)
+void doctor_look_off_cpu(struct finding *f)
 {
 	int id = libbpf_find_vmlinux_btf_id("sched_switch", BPF_TRACE_RAW_TP);
 	LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = BPF_TRACE_RAW_TP,
@@ -280,10 +283,10 @@ void look_off_cpu(struct finding *f)
 					     do_nothing.v, 2, &o);
 
 	if (fd < 0) {
-		found(f, FOUND_WARN, "no program runs at switches: %s, so --off-cpu does not work",
-		      strerror(-fd));
+		finding_set(f, FOUND_WARN, "no program runs at switches: %s, so --off-cpu does not "
+					   "work", strerror(-fd));
 		return;
 	}
 	close(fd);
-	found(f, FOUND_OK, "programs run at switches");
+	finding_set(f, FOUND_OK, "programs run at switches");
 }

@@ -16,6 +16,7 @@
 
 #include "src/base/file_limit.h"
 #include "src/base/process_limits.h"
+#include "src/commands/doctor_finding.h"
 #include "src/probes/tracefs.h"
 #include "src/proc/pid_namespace.h"
 #include "src/rights/capabilities.h"
@@ -26,7 +27,7 @@
 
 #include ARCH_HEADER
 
-void first_line(const char *path, char *buf, unsigned size)
+void doctor_first_line(const char *path, char *buf, unsigned size)
 {
 	FILE *f = fopen(path, "re");
 
@@ -37,26 +38,16 @@ void first_line(const char *path, char *buf, unsigned size)
 	buf[strcspn(buf, "\n")] = 0;
 }
 
-void remedy_setcap(struct finding *f, const char *caps)
-{
-	char exe[160];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-	exe[n > 0 ? n : 0] = 0;
-	remedy(f, "run it as root, or, for a group of its own (README.md): sudo setcap %s=ep %s",
-	       caps, n > 0 ? exe : "probee");
-}
-
 /* Not a property of this machine but for its architecture. */
-void look_interpreters(struct finding *f)
+void doctor_look_interpreters(struct finding *f)
 {
 	char text[RUNTIME_KNOWN_BYTES];
 
 	runtime_known(ARCH_ELF_MACHINE, text);
-	found(f, FOUND_OK, "functions of %s are shown", text);
+	finding_set(f, FOUND_OK, "functions of %s are shown", text);
 }
 
-void look_kernel(struct finding *f)
+void doctor_look_kernel(struct finding *f)
 {
 	struct utsname u;
 	int major = 0, minor = 0;
@@ -64,11 +55,11 @@ void look_kernel(struct finding *f)
 	uname(&u);
 	sscanf(u.release, "%d.%d", &major, &minor);
 	if (major > 5 || (major == 5 && minor >= 18)) {
-		found(f, FOUND_OK, "%.64s %.32s", u.release, u.machine);
+		finding_set(f, FOUND_OK, "%.64s %.32s", u.release, u.machine);
 		return;
 	}
-	found(f, FOUND_NO, "%.64s %.32s is older than 5.18", u.release, u.machine);
-	remedy(f, "a kernel of 5.18 or later");
+	finding_set(f, FOUND_NO, "%.64s %.32s is older than 5.18", u.release, u.machine);
+	finding_remedy(f, "a kernel of 5.18 or later");
 }
 
 /* What is missing of the capabilities of this need, as names; their number. */
@@ -78,47 +69,47 @@ static size_t missing_of(enum recording_need need, char *names, size_t size)
 				  size);
 }
 
-void look_caps(struct finding *f)
+void doctor_look_caps(struct finding *f)
 {
 	char missing[64], all[64];
 
 	capabilities_names(recording_rights_needed(NEED_STACKS), all, sizeof(all));
 	if (missing_of(NEED_STACKS, missing, sizeof(missing))) {
-		found(f, FOUND_NO, "missing %s", missing);
-		remedy_setcap(f, all);
+		finding_set(f, FOUND_NO, "missing %s", missing);
+		finding_remedy_setcap(f, all);
 	} else if (capabilities_in_user_namespace()) {
-		found(f, FOUND_WARN, "held in a user namespace, where they may not count");
-		remedy(f, "run it outside the container");
+		finding_set(f, FOUND_WARN, "held in a user namespace, where they may not count");
+		finding_remedy(f, "run it outside the container");
 	} else {
-		found(f, FOUND_OK, "%s", all);
+		finding_set(f, FOUND_OK, "%s", all);
 	}
 }
 
-void look_symbol_caps(struct finding *f)
+void doctor_look_symbol_caps(struct finding *f)
 {
 	uint64_t names = recording_rights_needed(NEED_NAMES);
 	char missing[160], all[160];
 
 	if (!missing_of(NEED_NAMES, missing, sizeof(missing))) {
 		capabilities_names(names, all, sizeof(all));
-		found(f, FOUND_OK, "%s", all);
+		finding_set(f, FOUND_OK, "%s", all);
 		return;
 	}
 	capabilities_names(names | recording_rights_needed(NEED_STACKS), all, sizeof(all));
-	found(f, FOUND_WARN, "missing %s, so some functions will be addresses", missing);
-	remedy_setcap(f, all);
+	finding_set(f, FOUND_WARN, "missing %s, so some functions will be addresses", missing);
+	finding_remedy_setcap(f, all);
 }
 
-void look_lockdown(struct finding *f)
+void doctor_look_lockdown(struct finding *f)
 {
 	char modes[128];
 
-	first_line("/sys/kernel/security/lockdown", modes, sizeof(modes));
+	doctor_first_line("/sys/kernel/security/lockdown", modes, sizeof(modes));
 	if (strstr(modes, "[confidentiality]")) {
-		found(f, FOUND_NO, "confidentiality mode hides memory from BPF programs");
-		remedy(f, "boot with lockdown=integrity or without lockdown");
+		finding_set(f, FOUND_NO, "confidentiality mode hides memory from BPF programs");
+		finding_remedy(f, "boot with lockdown=integrity or without lockdown");
 	} else {
-		found(f, FOUND_OK, "%s", modes[0] ? modes : "not visible here");
+		finding_set(f, FOUND_OK, "%s", modes[0] ? modes : "not visible here");
 	}
 }
 
@@ -136,7 +127,7 @@ static bool any_address(FILE *f)
 	return false;
 }
 
-void look_kallsyms(struct finding *f)
+void doctor_look_kallsyms(struct finding *f)
 {
 	FILE *names = fopen("/proc/kallsyms", "re");
 	bool seen = names && any_address(names);
@@ -146,35 +137,35 @@ void look_kallsyms(struct finding *f)
 	if (names)
 		fclose(names);
 	if (seen) {
-		found(f, FOUND_OK, "/proc/kallsyms shows addresses");
+		finding_set(f, FOUND_OK, "/proc/kallsyms shows addresses");
 		return;
 	}
 	kernel_hidden_look(&hidden);
 	kernel_hidden_text(&hidden, cause, sizeof(cause), help, sizeof(help));
-	found(f, FOUND_WARN, "/proc/kallsyms %s: %s", names ? "hides addresses" : "cannot be read",
-	      cause);
+	finding_set(f, FOUND_WARN, "/proc/kallsyms %s: %s",
+		    names ? "hides addresses" : "cannot be read", cause);
 	if (hidden.kptr_restrict <= 1 && !hidden.has_syslog)
-		remedy_setcap(f, "cap_bpf,cap_perfmon,cap_syslog");
+		finding_remedy_setcap(f, "cap_bpf,cap_perfmon,cap_syslog");
 	else
-		remedy(f, "%s", help);
+		finding_remedy(f, "%s", help);
 }
 
-void look_tracefs(struct finding *f)
+void doctor_look_tracefs(struct finding *f)
 {
 	int fd = tracefs_open();
 
 	if (fd >= 0) {
 		close(fd);
-		found(f, FOUND_OK, "%s", access("/sys/kernel/tracing/events", X_OK)
-						 ? "not mounted, but probee can open it"
-						 : "/sys/kernel/tracing");
+		finding_set(f, FOUND_OK, "%s", access("/sys/kernel/tracing/events", X_OK)
+						       ? "not mounted, but probee can open it"
+						       : "/sys/kernel/tracing");
 		return;
 	}
-	found(f, FOUND_WARN, "%s, so tracepoints have no fields for --if", strerror(-fd));
-	remedy(f, "as root: mount -t tracefs tracefs /sys/kernel/tracing");
+	finding_set(f, FOUND_WARN, "%s, so tracepoints have no fields for --if", strerror(-fd));
+	finding_remedy(f, "as root: mount -t tracefs tracefs /sys/kernel/tracing");
 }
 
-void look_files(struct finding *f)
+void doctor_look_files(struct finding *f)
 {
 	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned long need = process_limits_files(nr_cpus > 0 ? (unsigned)nr_cpus : 1, 1);
@@ -182,52 +173,56 @@ void look_files(struct finding *f)
 
 	getrlimit(RLIMIT_NOFILE, &r);
 	if (r.rlim_max >= need) {
-		found(f, FOUND_OK, "at most %lu, %lu are needed", (unsigned long)r.rlim_max, need);
+		finding_set(f, FOUND_OK, "at most %lu, %lu are needed",
+			    (unsigned long)r.rlim_max, need);
 		return;
 	}
-	found(f, FOUND_NO, "at most %lu, but %lu are needed", (unsigned long)r.rlim_max, need);
-	remedy(f, "ulimit -n %lu", need);
+	finding_set(f, FOUND_NO, "at most %lu, but %lu are needed",
+		    (unsigned long)r.rlim_max, need);
+	finding_remedy(f, "ulimit -n %lu", need);
 }
 
-void look_pid_namespace(struct finding *f)
+void doctor_look_pid_namespace(struct finding *f)
 {
 	int err = pid_namespace_check_proc("/proc/self/status");
 
 	if (err) {
-		found(f, FOUND_NO, "/proc %s",
-		      err == -EXDEV ? "shows another one than ours" : "does not know this process");
-		remedy(f, "sudo mount -t proc proc /proc, or unshare --mount-proc");
+		finding_set(f, FOUND_NO, "/proc %s",
+			    err == -EXDEV ? "shows another one than ours"
+					  : "does not know this process");
+		finding_remedy(f, "sudo mount -t proc proc /proc, or unshare --mount-proc");
 	} else if (!pid_namespace_is_inner()) {
-		found(f, FOUND_OK, "the machine's own: every process is visible");
+		finding_set(f, FOUND_OK, "the machine's own: every process is visible");
 	} else {
-		found(f, FOUND_WARN, "a container's: processes outside of it are left out");
-		remedy(f, "to see them, run it with the PID namespace of the host (docker run "
-			  "--pid=host)");
+		finding_set(f, FOUND_WARN, "a container's: processes outside of it are left out");
+		finding_remedy(f, "to see them, run it with the PID namespace of the host "
+				  "(docker run --pid=host)");
 	}
 }
 
-void look_kprobes(struct finding *f)
+void doctor_look_kprobes(struct finding *f)
 {
 	char line[16];
 
-	first_line("/sys/bus/event_source/devices/kprobe/type", line, sizeof(line));
+	doctor_first_line("/sys/bus/event_source/devices/kprobe/type", line, sizeof(line));
 	if (line[0])
-		found(f, FOUND_OK, "in this kernel");
+		finding_set(f, FOUND_OK, "in this kernel");
 	else
-		found(f, FOUND_WARN, "not in this kernel; sample and snapshot do not need them");
+		finding_set(f, FOUND_WARN, "not in this kernel; sample and snapshot do not need "
+					   "them");
 }
 
-void look_jit(struct finding *f)
+void doctor_look_jit(struct finding *f)
 {
 	char line[16];
 
-	first_line("/proc/sys/net/core/bpf_jit_enable", line, sizeof(line));
+	doctor_first_line("/proc/sys/net/core/bpf_jit_enable", line, sizeof(line));
 	if (line[0] != '0') {
-		found(f, FOUND_OK, "%s", line[0] ? "on" : "its setting is not visible here");
+		finding_set(f, FOUND_OK, "%s", line[0] ? "on" : "its setting is not visible here");
 		return;
 	}
-	found(f, FOUND_NO, "off, and only compiled programs may have loops by callback");
-	remedy(f, "sudo sysctl net.core.bpf_jit_enable=1");
+	finding_set(f, FOUND_NO, "off, and only compiled programs may have loops by callback");
+	finding_remedy(f, "sudo sysctl net.core.bpf_jit_enable=1");
 }
 
 /*
@@ -248,7 +243,7 @@ static int sandbox_tried(const struct sandbox_rules *rules)
 }
 
 /* Landlock only repeats what the filter of system calls forbids, so that is no warning. */
-void look_sandbox(struct finding *f)
+void doctor_look_sandbox(struct finding *f)
 {
 	const unsigned needed = SANDBOX_RIGHTS | SANDBOX_LIMITS | SANDBOX_CALLS;
 	const struct sandbox_rules rules = { SANDBOX_WORKER, .memory_bytes = 64 << 20 };
@@ -258,8 +253,9 @@ void look_sandbox(struct finding *f)
 
 	sandbox_text(parts, held, sizeof(held));
 	sandbox_text(sandbox_parts_of(&rules) & ~parts, missing, sizeof(missing));
-	found(f, needed & ~parts ? FOUND_WARN : FOUND_OK, "%s%s%s", held,
-	      !missing[0] ? "" : held[0] ? ", but not " : "none: no ", missing);
+	finding_set(f, needed & ~parts ? FOUND_WARN : FOUND_OK, "%s%s%s", held,
+		    !missing[0] ? "" : held[0] ? ", but not " : "none: no ", missing);
 	if (needed & ~parts)
-		remedy(f, "run it outside the container, or a kernel with CONFIG_SECCOMP_FILTER");
+		finding_remedy(f, "run it outside the container, or a kernel with "
+				  "CONFIG_SECCOMP_FILTER");
 }
