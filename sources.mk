@@ -72,12 +72,12 @@ REPORT_SRCS := \
 	src/profile/answer.c \
 	src/profile/answer_text.c \
 	src/profile/cgroup_container.c \
-	src/profile/cpu_check.c \
-	src/profile/diff.c \
-	src/profile/diff_merge.c \
-	src/profile/diff_side.c \
-	src/profile/diff_stats.c \
-	src/profile/diff_tests.c \
+	src/report/cpu_check.c \
+	src/diff/diff.c \
+	src/diff/diff_merge.c \
+	src/diff/diff_side.c \
+	src/diff/diff_stats.c \
+	src/diff/diff_tests.c \
 	src/profile/fold.c \
 	src/profile/fold_roots.c \
 	src/profile/program_name.c \
@@ -85,75 +85,75 @@ REPORT_SRCS := \
 	src/profile/frame_name.c \
 	src/profile/largest.c \
 	src/profile/live_scans.c \
-	src/profile/loss_list.c \
-	src/profile/name_health.c \
+	src/report/loss_list.c \
+	src/report/name_health.c \
 	src/profile/no_match.c \
 	src/profile/name_match.c \
-	src/profile/part_joiner.c \
+	src/report/part_joiner.c \
 	src/profile/profile.c \
 	src/profile/profile_delta.c \
-	src/profile/query.c \
-	src/profile/recording_facts.c \
-	src/profile/quiet_threads.c \
-	src/profile/report.c \
-	src/profile/report_learn.c \
-	src/profile/report_pass.c \
-	src/profile/report_sample.c \
-	src/profile/report_segments.c \
-	src/profile/report_subject.c \
-	src/profile/report_text.c \
+	src/report/query.c \
+	src/report/recording_facts.c \
+	src/report/quiet_threads.c \
+	src/report/report.c \
+	src/report/report_learn.c \
+	src/report/report_pass.c \
+	src/report/report_sample.c \
+	src/report/report_segments.c \
+	src/report/report_subject.c \
+	src/report/report_text.c \
 	src/profile/sample_counts.c \
-	src/profile/stack_cause.c \
-	src/profile/state_words.c \
-	src/profile/stack_filter.c \
-	src/profile/stack_health.c \
+	src/report/stack_cause.c \
+	src/report/state_words.c \
+	src/report/stack_filter.c \
+	src/report/stack_health.c \
 	src/profile/stack_note.c \
-	src/profile/stack_tally.c \
-	src/profile/trace_events.c \
-	src/profile/trace_summary.c \
+	src/report/stack_tally.c \
+	src/report/trace_events.c \
+	src/report/trace_summary.c \
 	src/profile/tree_builder.c \
 	src/profile/view.c \
-	src/profile/wait_edges.c \
-	src/profile/wait_function.c \
-	src/profile/wait_graph.c \
-	src/profile/wait_graphs.c \
-	src/profile/wait_place.c \
-	src/profile/wall_clock.c \
-	src/profile/weight_text.c \
-	formats/render/base64.c \
+	src/waits/wait_edges.c \
+	src/waits/wait_function.c \
+	src/waits/wait_graph.c \
+	src/waits/wait_graphs.c \
+	src/waits/wait_place.c \
+	src/report/wall_clock.c \
+	src/report/weight_text.c \
+	src/base/base64.c \
 	formats/render/callgrind.c \
 	formats/render/collapse.c \
 	formats/render/columns.c \
-	formats/render/csv.c \
-	formats/render/csv_cells.c \
-	formats/render/csv_columns.c \
-	formats/render/csv_origin.c \
-	formats/render/csv_stacks.c \
-	formats/render/diff_html.c \
+	formats/render/csv/csv.c \
+	formats/render/csv/csv_cells.c \
+	formats/render/csv/csv_columns.c \
+	formats/render/csv/csv_origin.c \
+	formats/render/csv/csv_stacks.c \
+	formats/render/page/diff_html.c \
 	formats/render/diff_renderers.c \
 	formats/render/diff_text.c \
 	formats/render/escape.c \
-	formats/render/firefox.c \
-	formats/render/firefox_tables.c \
+	formats/render/firefox/firefox.c \
+	formats/render/firefox/firefox_tables.c \
 	formats/render/frame_marks.c \
 	formats/render/function_list.c \
 	formats/render/gzip_stream.c \
-	formats/render/html.c \
+	formats/render/page/html.c \
 	formats/render/json.c \
 	formats/render/json_writer.c \
 	formats/render/layout.c \
-	formats/render/ndjson.c \
+	formats/render/csv/ndjson.c \
 	formats/render/output_limit.c \
 	formats/render/output_list.c \
-	formats/render/page_data.c \
-	formats/render/page_encode.c \
-	formats/render/page_frame.c \
-	formats/render/page_functions.c \
-	formats/render/page_head.c \
-	formats/render/page_samples.c \
-	formats/render/page_scan.c \
-	formats/render/page_tree.c \
-	formats/render/page_waits.c \
+	formats/render/page/page_data.c \
+	formats/render/page/page_encode.c \
+	formats/render/page/page_frame.c \
+	formats/render/page/page_functions.c \
+	formats/render/page/page_head.c \
+	formats/render/page/page_samples.c \
+	formats/render/page/page_scan.c \
+	formats/render/page/page_tree.c \
+	formats/render/page/page_waits.c \
 	formats/render/packed_output.c \
 	formats/render/path_memos.c \
 	formats/render/perf_script.c \
@@ -162,27 +162,27 @@ REPORT_SRCS := \
 	formats/render/renderers.c \
 	formats/render/row_table.c \
 	formats/render/scan_sums_json.c \
-	formats/render/sha256.c \
+	src/base/sha256.c \
 	formats/render/short_name.c \
 	formats/render/speedscope.c \
-	formats/render/svg.c \
-	formats/render/svg_boxes.c \
-	formats/render/svg_delta.c \
-	formats/render/svg_heading.c \
-	formats/render/svg_text.c \
+	formats/render/svg/svg.c \
+	formats/render/svg/svg_boxes.c \
+	formats/render/svg/svg_delta.c \
+	formats/render/svg/svg_heading.c \
+	formats/render/svg/svg_text.c \
 	formats/render/text.c \
 	formats/render/text_cache.c \
 	formats/render/text_line.c \
 	formats/render/thread_tracks.c \
 	formats/render/time_order.c \
 	formats/render/tree_choice.c \
-	formats/render/wait_list.c \
-	formats/render/wait_text.c \
-	formats/render/wait_stacks.c \
-	formats/render/wait_table.c \
-	formats/render/waits.c \
+	formats/render/waits/wait_list.c \
+	formats/render/waits/wait_text.c \
+	formats/render/waits/wait_stacks.c \
+	formats/render/waits/wait_table.c \
+	formats/render/waits/waits.c \
 	formats/render/zstd_stream.c \
-	formats/render/waits_json.c \
+	formats/render/waits/waits_json.c \
 
 # The half that records, and the code that reads ELF files.
 CAPTURE_SRCS := \

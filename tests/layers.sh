@@ -17,13 +17,21 @@ src/rights:     src/base
 src/model:      src/base
 src/output:     src/base src/rights
 formats/trace:  src/base src/model src/output
-src/profile:    src/base src/model formats/trace
-formats/render: src/base src/model src/output src/profile
-src/live:       src/base src/model formats/trace src/profile formats/render
-src/tui:        src/base src/model formats/trace src/profile formats/render src/live
-src/serve:      src/base src/model formats/trace src/profile formats/render src/live
+src/report:     src/base src/model formats/trace
+src/profile:    src/base src/model formats/trace src/report
+src/diff:       src/base src/model src/report src/profile
+src/waits:      src/base src/model src/report
+formats/render: src/base src/model src/output src/report src/profile src/diff
+formats/render/svg:     src/base src/model src/report src/profile formats/render
+formats/render/firefox: src/base src/model src/report src/profile formats/render
+formats/render/waits:   src/base src/model src/report src/profile src/waits formats/render
+formats/render/csv:     src/base src/model src/report src/profile src/waits formats/render formats/render/waits
+formats/render/page:    src/base src/model src/report src/profile src/diff src/waits formats/render formats/render/svg formats/render/waits
+src/live:       src/base src/model formats/trace src/report src/profile src/waits formats/render formats/render/page formats/render/waits
+src/tui:        src/base src/model formats/trace src/report src/profile src/diff src/waits formats/render formats/render/waits src/live
+src/serve:      src/base src/model formats/trace src/report src/profile formats/render src/live
 src/flight:     src/base src/rights src/model src/output formats/trace
-src/push:       src/base src/rights src/model src/output formats/trace src/profile formats/render
+src/push:       src/base src/rights src/model src/output formats/trace src/report src/profile formats/render
 src/agent:      src/base src/rights src/output formats/trace src/serve
 src/elf:        src/base
 src/proc:       src/base
@@ -49,7 +57,7 @@ src/capture/waits:      src/base src/model src/proc bpf unwind src/capture/bpf s
 src/capture/session:    src/base src/model src/proc src/symbolize src/runtimes bpf unwind src/capture/tables src/capture/processes src/capture/stacks src/capture/waits
 src/capture:            src/base src/rights src/model src/proc src/symbolize src/helpers src/foreign src/parse bpf unwind src/capture/bpf src/capture/tables src/capture/processes src/capture/waits src/capture/stacks src/capture/session
 src/capture/collectors: src/base src/rights src/model src/proc src/probes bpf unwind src/capture src/capture/bpf src/capture/stacks src/capture/session
-src/recording:  src/base src/rights src/model src/output src/flight src/proc bpf src/capture src/capture/bpf src/capture/session src/capture/collectors formats/trace src/profile formats/render
+src/recording:  src/base src/rights src/model src/output src/flight src/proc bpf src/capture src/capture/bpf src/capture/session src/capture/collectors formats/trace src/report src/profile formats/render formats/render/csv
 src/commands:   *
 '
 

@@ -30,8 +30,8 @@
 #include "src/base/intern.h"
 #include "src/profile/profile.h"
 #include "src/profile/profile_delta.h"
-#include "src/profile/stack_cause.h"
-#include "src/profile/stack_health.h"
+#include "src/report/stack_cause.h"
+#include "src/report/stack_health.h"
 
 #define MAX_BLAMED 100
 #define MAX_DEPTH 80

@@ -22,8 +22,8 @@
 #include "src/output/output_file.h"
 #include "src/output/output_files.h"
 #include "src/profile/profile.h"
-#include "src/profile/report.h"
-#include "src/profile/report_text.h"
+#include "src/report/report.h"
+#include "src/report/report_text.h"
 
 #define REPORT_HEAD (64 << 10)	/* bytes by which an earlier report is known */
 #define BUFFER_BYTES (64 << 10)

@@ -38,9 +38,9 @@
 #include "src/base/clock.h"
 #include "src/model/definition_store.h"
 #include "src/profile/profile.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 #include "src/profile/stack_note.h"
-#include "src/profile/trace_events.h"
+#include "src/report/trace_events.h"
 
 #define MAX_TEXT_BYTES (32u << 20)	/* limit of each cache */
 #define SECOND ((uint64_t)NSEC_PER_SEC)

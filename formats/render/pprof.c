@@ -17,10 +17,10 @@
 #include "formats/render/renderer.h"
 #include "src/model/definition_store.h"
 #include "src/profile/profile.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 #include "src/profile/sample_counts.h"
-#include "src/profile/state_words.h"
-#include "src/profile/trace_events.h"
+#include "src/report/state_words.h"
+#include "src/report/trace_events.h"
 
 #define MAX_ROWS (1u << 18)
 #define STATE_SHIFT 8			/* in sample_count.end: enum activity, plus 1 */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "formats/render/csv_columns.h"
+#include "formats/render/column_list.h"
 #include "src/profile/fold_roots.h"
 #include "src/profile/frame_style.h"
 #include "src/profile/view.h"

@@ -11,7 +11,7 @@
 #include "formats/render/renderer.h"
 #include "src/base/fail.h"
 #include "src/output/output_files.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 
 #define BUFFER_BYTES (64 << 10)
 

@@ -3,8 +3,8 @@
 
 #include "formats/render/json_writer.h"
 #include "src/model/record.h"
-#include "src/profile/stack_cause.h"
-#include "src/profile/trace_summary.h"
+#include "src/report/stack_cause.h"
+#include "src/report/trace_summary.h"
 
 void scan_sums_json(struct json_writer *w, const char *key, const struct report_scans *s)
 {

@@ -34,9 +34,9 @@
 #include "src/base/hash_index.h"
 #include "src/base/intern.h"
 #include "src/profile/profile.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
-#include "src/profile/weight_text.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
+#include "src/report/weight_text.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 #define MAX_BYTES (100u << 20)

@@ -22,7 +22,7 @@
 #include "src/base/intern.h"
 #include "src/base/plural.h"
 #include "src/profile/profile.h"
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 
 #define MIN_PERCENT 0.5
 #define DEFAULT_TOP 15

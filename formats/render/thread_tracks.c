@@ -12,10 +12,10 @@
 #include "src/model/definition_store.h"
 #include "src/profile/fold.h"
 #include "src/profile/profile.h"
-#include "src/profile/report.h"
-#include "src/profile/state_words.h"
-#include "src/profile/trace_events.h"
-#include "src/profile/weight_text.h"
+#include "src/report/report.h"
+#include "src/report/state_words.h"
+#include "src/report/trace_events.h"
+#include "src/report/weight_text.h"
 
 #define MAX_PASSED_NS 10000000u
 

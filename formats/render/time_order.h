@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "src/profile/report.h"
+#include "src/report/report.h"
 
 #define TIME_ORDER_MAX (1u << 20)
 

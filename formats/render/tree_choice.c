@@ -11,10 +11,10 @@
 #include "src/base/intern.h"
 #include "src/profile/answer.h"
 #include "src/profile/profile.h"
-#include "src/profile/report.h"
-#include "src/profile/report_text.h"
-#include "src/profile/trace_events.h"
-#include "src/profile/weight_text.h"
+#include "src/report/report.h"
+#include "src/report/report_text.h"
+#include "src/report/trace_events.h"
+#include "src/report/weight_text.h"
 
 static bool shows_wall_time(const struct report *rep)
 {

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/render/csv_columns.h"
+#include "formats/render/csv/csv_columns.h"
 #include "formats/render/renderer.h"
 #include "src/base/fail.h"
 #include "src/capture/collectors/event_table.h"

@@ -13,11 +13,11 @@
 #include "src/commands/report_options.h"
 #include "src/commands/shut_in.h"
 #include "src/output/output_files.h"
-#include "src/profile/diff.h"
+#include "src/diff/diff.h"
 #include "src/profile/fold.h"
 #include "src/profile/no_match.h"
 #include "src/profile/profile.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 
 enum { BEFORE, AFTER, SIDES };
 

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/render/column_list.h"
+#include "formats/render/csv/csv_columns.h"
 #include "formats/render/output_list.h"
 #include "formats/render/renderer.h"
 #include "src/base/fail.h"

@@ -23,13 +23,13 @@
 #include "src/commands/pager.h"
 #include "src/commands/shut_in.h"
 #include "src/model/definition_store.h"
-#include "src/profile/cpu_check.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
-#include "src/profile/report_text.h"
-#include "src/profile/stack_cause.h"
-#include "src/profile/trace_events.h"
-#include "src/profile/weight_text.h"
+#include "src/report/cpu_check.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
+#include "src/report/report_text.h"
+#include "src/report/stack_cause.h"
+#include "src/report/trace_events.h"
+#include "src/report/weight_text.h"
 
 struct info_args {
 	struct query query;

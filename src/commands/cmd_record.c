@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "formats/render/csv/csv_columns.h"
 #include "src/base/fail.h"
 #include "src/base/memory.h"
 #include "src/base/opt.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/render/csv/csv_columns.h"
 #include "formats/render/output_list.h"
 #include "formats/render/row_table.h"
 #include "src/base/fail.h"
@@ -19,7 +20,7 @@
 #include "src/commands/trace_list.h"
 #include "src/output/output_files.h"
 #include "src/profile/no_match.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 #include "src/rights/capabilities.h"
 
 struct report_args {

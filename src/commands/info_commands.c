@@ -15,7 +15,7 @@
 #include "src/base/intern.h"
 #include "src/base/plural.h"
 #include "src/model/definition_store.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 
 #define TOP 10
 

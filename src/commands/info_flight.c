@@ -10,7 +10,7 @@
 #include "formats/render/escape.h"
 #include "formats/render/json_writer.h"
 #include "src/base/clock.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 
 /* What the proposed window has before and after the trigger. */
 #define BEFORE_S 10

@@ -8,10 +8,10 @@
 #include "formats/render/escape.h"
 #include "src/base/plural.h"
 #include "src/model/definition_store.h"
-#include "src/profile/report.h"
-#include "src/profile/report_text.h"
-#include "src/profile/stack_cause.h"
-#include "src/profile/stack_health.h"
+#include "src/report/report.h"
+#include "src/report/report_text.h"
+#include "src/report/stack_cause.h"
+#include "src/report/stack_health.h"
 
 #define TOP 10
 #define INDENT 21		/* columns that a count and a share take */

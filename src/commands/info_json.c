@@ -9,11 +9,11 @@
 #include "src/commands/info_commands.h"
 #include "src/commands/info_flight.h"
 #include "src/model/definition_store.h"
-#include "src/profile/cpu_check.h"
-#include "src/profile/name_health.h"
-#include "src/profile/report.h"
-#include "src/profile/stack_cause.h"
-#include "src/profile/stack_health.h"
+#include "src/report/cpu_check.h"
+#include "src/report/name_health.h"
+#include "src/report/report.h"
+#include "src/report/stack_cause.h"
+#include "src/report/stack_health.h"
 
 static void put_string(struct json_writer *w, const char *key, const char *s, size_t len)
 {

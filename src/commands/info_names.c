@@ -7,9 +7,9 @@
 
 #include "formats/render/escape.h"
 #include "src/base/plural.h"
-#include "src/profile/name_health.h"
-#include "src/profile/report.h"
-#include "src/profile/report_text.h"
+#include "src/report/name_health.h"
+#include "src/report/report.h"
+#include "src/report/report_text.h"
 
 #define TOP 10
 #define INDENT 21		/* columns in front of what helps */

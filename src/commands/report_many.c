@@ -13,7 +13,7 @@
 #include "src/commands/report_options.h"
 #include "src/commands/shut_in.h"
 #include "src/commands/trace_list.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 
 /* The exit code of the command so far: a failure outweighs a loss. */
 static int worse(int a, int b)

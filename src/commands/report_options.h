@@ -17,7 +17,7 @@
 
 #include "formats/render/renderer.h"
 #include "src/base/opt.h"
-#include "src/profile/query.h"
+#include "src/report/query.h"
 
 struct output_files;
 struct output_list;

@@ -16,7 +16,7 @@
 #include "src/commands/report_options.h"
 #include "src/commands/shut_in.h"
 #include "src/profile/no_match.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 #include "src/serve/serve.h"
 
 #define AT(field) offsetof(struct serve_args, field)

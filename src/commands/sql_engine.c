@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "formats/render/column_list.h"
 #include "src/commands/sql_engine.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "formats/render/csv_columns.h"
+#include "formats/render/csv/csv_columns.h"
 #include "src/base/bytes.h"
 #include "src/base/fail.h"
 #include "src/base/opt.h"

@@ -12,7 +12,7 @@
 #include "src/inspect/mapped_binaries.h"
 #include "src/inspect/rule_text.h"
 #include "src/inspect/unwind_facts.h"
-#include "src/profile/report_text.h"
+#include "src/report/report_text.h"
 
 const char *unwind_info_machine(const struct unwind_facts *f)
 {

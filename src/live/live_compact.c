@@ -38,7 +38,7 @@
 #include "src/live/live_copy.h"
 #include "src/live/live_fates.h"
 #include "src/live/live_profile_parts.h"
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 
 enum {
 	LEAST_GROWTHS = 16,		/* that an older window keeps */

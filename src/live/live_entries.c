@@ -11,7 +11,7 @@
 #include "src/model/definition_store.h"
 #include "src/live/live_profile.h"
 #include "src/live/live_windows.h"
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 
 void live_entries_release(struct live_entries *e)
 {

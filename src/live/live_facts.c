@@ -9,10 +9,10 @@
 #include "src/live/live_page_parts.h"
 #include "src/model/definition_store.h"
 #include "src/live/live_profile.h"
-#include "src/profile/report_text.h"
-#include "src/profile/state_words.h"
-#include "src/profile/trace_events.h"
-#include "src/profile/trace_summary.h"
+#include "src/report/report_text.h"
+#include "src/report/state_words.h"
+#include "src/report/trace_events.h"
+#include "src/report/trace_summary.h"
 
 uint8_t live_page_event(const struct live_page *p, uint32_t event)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "formats/render/escape.h"
-#include "formats/render/page_frame.h"
+#include "formats/render/page/page_frame.h"
 #include "src/base/array.h"
 #include "src/base/intern.h"
 #include "src/live/live_page_parts.h"
@@ -19,7 +19,7 @@
 #include "src/model/syscall_names.h"
 #include "src/live/live_profile.h"
 #include "src/live/live_windows.h"
-#include "src/profile/trace_summary.h"
+#include "src/report/trace_summary.h"
 
 #define DEFLATE_FROM 400		/* shorter messages hardly become shorter */
 

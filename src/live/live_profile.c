@@ -31,8 +31,8 @@
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
 #include "src/live/live_profile_parts.h"
-#include "src/profile/state_words.h"
-#include "src/profile/weight_text.h"
+#include "src/report/state_words.h"
+#include "src/report/weight_text.h"
 
 enum {
 	LOOK_EACH = 1024,		/* records between two looks at the limits */

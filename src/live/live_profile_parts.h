@@ -14,8 +14,8 @@
 #include "src/live/live_ids.h"
 #include "src/live/live_profile.h"
 #include "src/live/live_windows.h"
-#include "src/profile/trace_summary.h"
-#include "src/profile/wall_clock.h"
+#include "src/report/trace_summary.h"
+#include "src/report/wall_clock.h"
 
 struct live_counts {
 	struct live_count *v;

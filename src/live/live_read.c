@@ -9,10 +9,10 @@
 #include "src/profile/fold.h"
 #include "src/live/live_profile_parts.h"
 #include "src/profile/profile.h"
-#include "src/profile/report.h"
-#include "src/profile/report_text.h"
-#include "src/profile/trace_events.h"
-#include "src/profile/weight_text.h"
+#include "src/report/report.h"
+#include "src/report/report_text.h"
+#include "src/report/trace_events.h"
+#include "src/report/weight_text.h"
 
 /* Adds so many samples of a count, which weigh so much, to the tree. */
 static int fold_count(const struct live_profile *l, const struct live_count *c, uint64_t samples,

@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/render/page_functions.h"
+#include "formats/render/page/page_functions.h"
 #include "src/base/hash_index.h"
 #include "src/profile/fold_stacks.h"
 #include "src/profile/tree_builder.h"

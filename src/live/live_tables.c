@@ -10,9 +10,9 @@
 #include "src/model/definition_store.h"
 #include "src/live/live_profile.h"
 #include "src/profile/program_name.h"
-#include "src/profile/quiet_threads.h"
-#include "src/profile/report.h"
-#include "src/profile/state_words.h"
+#include "src/report/quiet_threads.h"
+#include "src/report/report.h"
+#include "src/report/state_words.h"
 
 static uint32_t string_of(struct live_page *p, uint32_t id)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "formats/render/escape.h"
-#include "formats/render/wait_list.h"
-#include "formats/render/wait_text.h"
+#include "formats/render/waits/wait_list.h"
+#include "formats/render/waits/wait_text.h"
 #include "src/base/array.h"
 #include "src/base/bytes.h"
 #include "src/base/clock.h"
@@ -15,8 +15,8 @@
 #include "src/live/thread_rows.h"
 #include "src/model/definition_store.h"
 #include "src/live/live_profile.h"
-#include "src/profile/wait_function.h"
-#include "src/profile/wait_place.h"
+#include "src/waits/wait_function.h"
+#include "src/waits/wait_place.h"
 
 enum { TEXT_WAIT, TEXT_USER, TEXT_KERNEL, TEXTS };
 #define TEXT_MAX_BYTES 300		/* longer ones are cut: a row is one line */

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/render/page_scan.h"
-#include "formats/render/waits_json.h"
+#include "formats/render/page/page_scan.h"
+#include "formats/render/waits/waits_json.h"
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
 #include "src/live/live_profile.h"
-#include "src/profile/wait_edges.h"
+#include "src/waits/wait_edges.h"
 
 void live_waits_release(struct live_waits *w)
 {

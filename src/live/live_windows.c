@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 
 enum { KEPT_FIRST = 64, KEPT = 32, LEVELS = 40 };
 

@@ -15,14 +15,14 @@
 #include "src/base/hash_index.h"
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
-#include "src/profile/answer_lines.h"
+#include "src/report/answer_lines.h"
 #include "src/profile/answer_text.h"
 #include "src/profile/fold_roots.h"
 #include "src/profile/fold_stacks.h"
-#include "src/profile/report.h"
-#include "src/profile/trace_events.h"
+#include "src/report/report.h"
+#include "src/report/trace_events.h"
 #include "src/profile/tree_builder.h"
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 
 #define MAX_ACCOUNTS (1u << 16)
 #define MAX_LEAVES (1u << 16)		/* before they are counted by name */

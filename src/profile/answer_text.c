@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "src/profile/answer.h"
-#include "src/profile/answer_lines.h"
-#include "src/profile/cpu_check.h"
+#include "src/report/answer_lines.h"
+#include "src/report/cpu_check.h"
 #include "src/profile/profile.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
-#include "src/profile/report_text.h"
-#include "src/profile/trace_events.h"
-#include "src/profile/weight_text.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
+#include "src/report/report_text.h"
+#include "src/report/trace_events.h"
+#include "src/report/weight_text.h"
 
 #define NAME_BYTES 60
 /* What is worth a warning: this share of the time, of at least so many thread states. */

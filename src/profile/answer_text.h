@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/profile/state_words.h"
+#include "src/report/state_words.h"
 
 struct answer_lines;
 struct report;

@@ -36,14 +36,14 @@
 #include "src/profile/fold_roots.h"
 #include "src/profile/fold_stacks.h"
 #include "src/profile/profile.h"
-#include "src/profile/report.h"
-#include "src/profile/report_subject.h"
-#include "src/profile/report_text.h"
+#include "src/report/report.h"
+#include "src/report/report_subject.h"
+#include "src/report/report_text.h"
 #include "src/profile/sample_counts.h"
-#include "src/profile/stack_health.h"
+#include "src/report/stack_health.h"
 #include "src/profile/stack_note.h"
 #include "src/profile/tree_builder.h"
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 
 #define MAX_ROWS (1u << 18)
 #define ROW_STEPS 4			/* what a row costs beside its frames */

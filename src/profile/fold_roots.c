@@ -13,8 +13,8 @@
 #include "src/model/definition_store.h"
 #include "src/profile/fold_stacks.h"
 #include "src/profile/program_name.h"
-#include "src/profile/report_sample.h"
-#include "src/profile/state_words.h"
+#include "src/report/report_sample.h"
+#include "src/report/state_words.h"
 #include "src/profile/tree_builder.h"
 
 #define MAX_MEMOS (1u << 20)

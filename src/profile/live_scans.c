@@ -33,8 +33,8 @@
 #include "formats/trace/sample_order.h"
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
-#include "src/profile/state_words.h"
-#include "src/profile/wall_clock.h"
+#include "src/report/state_words.h"
+#include "src/report/wall_clock.h"
 
 /* A scan whose receipt has come, in a closed chunk. */
 struct ended_scan {

@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "src/profile/report.h"
+#include "src/report/report.h"
 
 struct live_scans;
 

@@ -14,9 +14,9 @@
 #include "src/base/fail.h"
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
-#include "src/profile/trace_events.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
+#include "src/report/trace_events.h"
 
 #define SHOWN 6				/* of names, ids or states in the line */
 #define NAME_BYTES 40

@@ -6,7 +6,7 @@
 
 #include "src/base/intern.h"
 #include "src/profile/profile_delta.h"
-#include "src/profile/stack_health.h"
+#include "src/report/stack_health.h"
 
 void profile_free(struct profile *p)
 {

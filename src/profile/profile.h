@@ -14,8 +14,7 @@
 #include <stdint.h>
 
 #include "src/model/record.h"
-#include "src/profile/answer_lines.h"
-#include "src/profile/trace_summary.h"
+#include "src/report/profile_facts.h"
 
 #define NODE_NONE UINT32_MAX
 
@@ -58,42 +57,6 @@ size_t node_tiers(const struct node *n, const char *v[NODE_MAX_TIERS]);
 
 /* A tree may have millions of nodes, and all work on it waits for memory. */
 _Static_assert(sizeof(struct node) == 64, "one cache line each");
-
-/* The facts that every picture states under its title. All strings may be "". */
-struct profile_facts {
-	const char *host, *kernel, *tool, *argv;
-	const char *event;		/* name of the event that is shown: "cpu-clock" */
-	const char *unit;		/* of self and total: "ns", "count", "samples", ... */
-	const char *noun;		/* its samples are called "samples" or "thread states" */
-	/* What a weight counts if the unit is no measure: "page-faults", "samples". */
-	const char *thing;
-	const char *shown;		/* report_shown_text(): this event, and the others */
-	const char *amount;		/* report_amount_text() of what passed the filters */
-	const char *title;		/* report_title_text(): title of the picture */
-	uint64_t begin_real_ns;		/* date of the first sample, UTC */
-	uint64_t duration_ns;
-	uint64_t samples;		/* number of samples that passed the filters */
-	uint64_t weight;		/* their weight, in unit */
-	/* If the rate was lowered at times: what a sample weighs at the rate asked for; else 0. */
-	uint64_t period;
-	bool has_lengths;		/* in ns; each sample has a length of its own (off-cpu) */
-	uint64_t samples_total;		/* samples of the event in the trace */
-	uint64_t lost;
-	uint64_t roots;			/* of user_stacks: samples with a whole user stack */
-	uint64_t user_stacks;
-	const char *stacks;		/* report_stacks_text() of the samples */
-	const char *not_whole;	/* report_broken_text(): causes of stacks that are not whole */
-	uint64_t frames, frames_unnamed;	/* distinct frames */
-	const char *names;		/* report_names_text(); NULL: not known */
-	/* report_scans(): the receipts of scans, and the threads that no scan could see. */
-	const char *scans;
-	struct report_scans scan_sums;
-	struct answer_lines answer;	/* .nr 0: not known */
-	const char *hidden;		/* report_hidden_text(): quiet threads; NULL: not known */
-	bool is_inverted;		/* the children of a node are its callers: view.h */
-	bool incomplete;		/* the trace is cut, damaged or has no END record */
-	const char *warning;		/* one line about losses and damage; "": there are none */
-};
 
 struct profile_delta;
 struct stack_health;

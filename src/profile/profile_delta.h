@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 
 struct profile;
 

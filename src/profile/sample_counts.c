@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 
 _Static_assert(sizeof(struct sample_count) == 32, "two fit into a cache line");
 

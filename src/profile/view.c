@@ -15,7 +15,7 @@
 
 #include "src/profile/name_match.h"
 #include "src/profile/profile.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 #include "src/profile/tree_builder.h"
 
 struct viewing {

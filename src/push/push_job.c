@@ -7,10 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "formats/render/sha256.h"
+#include "src/base/sha256.h"
 #include "src/base/fail.h"
-#include "src/profile/loss_list.h"
-#include "src/profile/report.h"
+#include "src/report/loss_list.h"
+#include "src/report/report.h"
 #include "src/push/push_gzip.h"
 
 /* A small file can be made to stand for any number of bytes. */

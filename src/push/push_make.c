@@ -3,8 +3,8 @@
 #include "src/push/push_reader.h"
 
 #include "src/base/fail.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
 #include "src/push/push_encode.h"
 
 /* When the last recording in the trace ended, CLOCK_REALTIME; 0: it has no times. */

@@ -8,8 +8,8 @@
 #include "formats/render/pprof_message.h"
 #include "src/model/definition_store.h"
 #include "src/model/record.h"
-#include "src/profile/report.h"
-#include "src/profile/state_words.h"
+#include "src/report/report.h"
+#include "src/report/state_words.h"
 #include "src/push/push_gzip.h"
 
 /* What samples refer to comes last; so much of it is expected for each location. */

@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/render/base64.h"
+#include "src/base/base64.h"
 #include "formats/render/json_writer.h"
 #include "src/base/array.h"
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 #include "src/push/push_job.h"
 #include "src/push/push_pprof.h"
 #include "src/push/push_resource.h"

@@ -8,7 +8,7 @@
 
 #include "formats/render/escape.h"
 #include "src/model/definition_store.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 #include "src/push/push_encode_opts.h"
 #include "src/push/push_rows.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 
 struct row_search {
 	const struct push_row *v, *key;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/render/base64.h"
+#include "src/base/base64.h"
 #include "src/base/fail.h"
 #include "src/base/io.h"
 #include "src/base/own_file.h"

@@ -8,8 +8,8 @@
 
 #include "src/base/intern.h"
 #include "src/model/record.h"
-#include "src/profile/report.h"
-#include "src/profile/trace_events.h"
+#include "src/report/report.h"
+#include "src/report/trace_events.h"
 
 #define NAME_ROOM (PUSH_NAME_MAX - 12)	/* the rest is for a number behind it */
 

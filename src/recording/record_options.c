@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "formats/render/csv/csv_columns.h"
 #include "src/recording/record_options.h"
 
 #include <assert.h>

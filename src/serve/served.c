@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/render/base64.h"
+#include "src/base/base64.h"
 #include "formats/render/renderer.h"
 #include "src/base/bytes.h"
 #include "src/base/clock.h"

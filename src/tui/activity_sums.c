@@ -8,7 +8,7 @@
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
 #include "src/live/live_windows.h"
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 
 struct summing {
 	struct activity_sums *s;

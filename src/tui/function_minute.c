@@ -10,7 +10,7 @@
 #include "src/base/hash_index.h"
 #include "src/profile/fold.h"
 #include "src/profile/profile.h"
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 
 /* Names and late stacks come within this time. */
 #define SETTLED_NS (3 * NSEC_PER_SEC)

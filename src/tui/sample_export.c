@@ -11,8 +11,8 @@
 #include "src/base/fail.h"
 #include "src/base/io.h"
 #include "src/profile/no_match.h"
-#include "src/profile/report.h"
-#include "src/profile/state_words.h"
+#include "src/report/report.h"
+#include "src/report/state_words.h"
 
 enum { COPY_BYTES = 256 << 10 };
 

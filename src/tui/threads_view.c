@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/render/wait_list.h"
-#include "formats/render/wait_text.h"
+#include "formats/render/waits/wait_list.h"
+#include "formats/render/waits/wait_text.h"
 #include "src/base/clock.h"
 #include "src/live/thread_rows.h"
 #include "src/model/definition_store.h"
 #include "src/live/live_windows.h"
-#include "src/profile/state_words.h"
-#include "src/profile/wait_function.h"
-#include "src/profile/wait_place.h"
+#include "src/report/state_words.h"
+#include "src/waits/wait_function.h"
+#include "src/waits/wait_place.h"
 #include "src/tui/tui_stack.h"
 #include "src/tui/tui_state.h"
 #include "src/tui/tui_text.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "src/model/definition_store.h"
-#include "src/profile/state_words.h"
-#include "src/profile/trace_summary.h"
-#include "src/profile/weight_text.h"
+#include "src/report/state_words.h"
+#include "src/report/trace_summary.h"
+#include "src/report/weight_text.h"
 #include "src/tui/tui_help.h"
 #include "src/tui/tui_mode.h"
 #include "src/tui/tui_span.h"

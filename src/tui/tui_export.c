@@ -10,7 +10,7 @@
 #include "formats/trace/trace_reader.h"
 #include "src/live/feed.h"
 #include "src/model/definition_store.h"
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 #include "src/tui/sample_export.h"
 #include "src/tui/tui_state.h"
 

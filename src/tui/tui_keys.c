@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/model/definition_store.h"
-#include "src/profile/state_words.h"
+#include "src/report/state_words.h"
 #include "src/tui/tui_export.h"
 #include "src/tui/tui_help.h"
 #include "src/tui/tui_span.h"

@@ -5,7 +5,7 @@
 
 #include "src/base/clock.h"
 #include "src/model/definition_store.h"
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 #include "src/tui/tui_state.h"
 
 const char *tui_percent(uint64_t part, uint64_t whole, char buf[16])

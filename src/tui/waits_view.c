@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/render/wait_list.h"
-#include "formats/render/wait_text.h"
+#include "formats/render/waits/wait_list.h"
+#include "formats/render/waits/wait_text.h"
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
-#include "src/profile/wait_function.h"
-#include "src/profile/wait_graph.h"
+#include "src/waits/wait_function.h"
+#include "src/waits/wait_graph.h"
 #include "src/tui/tui_state.h"
 #include "src/tui/tui_text.h"
 #include "src/tui/tui_view.h"

@@ -24,8 +24,8 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
 #include "src/push/push_encode.h"
 
 #define SPAN_NS (15 * NSEC_PER_SEC)

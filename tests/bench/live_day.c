@@ -32,7 +32,7 @@
 #include "src/live/live_profile.h"
 #include "src/live/live_windows.h"
 #include "src/profile/profile.h"
-#include "src/profile/trace_summary.h"
+#include "src/report/trace_summary.h"
 
 enum {
 	PROCESSES = 250, THREADS = 1000, FUNCTIONS = 20000, STACKS = 4000, NAMES = 40, HZ = 198, SHORT = 8,

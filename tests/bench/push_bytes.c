@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "src/base/fail.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 #include "src/push/push_encode.h"
 
 static int drop(void *ctx, const struct push_body *b)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: formats/render src/profile
+# covers: formats/render src/profile src/report src/diff
 # Compares recordings with the library and the program in $OUT (default .out) and has a browser use the pages.
 # diffs.sh [--shots DIR] [--only NAME]
 set -eu

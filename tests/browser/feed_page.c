@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/render/base64.h"
+#include "src/base/base64.h"
 #include "formats/trace/trace_reader.h"
 #include "src/base/bytes.h"
 #include "src/base/fail.h"

@@ -25,8 +25,8 @@
 #include "src/base/fail.h"
 #include "src/profile/fold.h"
 #include "src/profile/profile.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
 
 #define S 1000000000ull
 #define PERIOD (S / 99)

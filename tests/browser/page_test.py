@@ -23,7 +23,7 @@ window.rows = () => [...document.querySelectorAll("#functions tbody tr")].map(
 
 
 class Data:
-    """An independent reader of the data in a page (formats/render/page_data.h)."""
+    """An independent reader of the data in a page (formats/render/page/page_data.h)."""
 
     def __init__(self, path):
         with open(path) as page:

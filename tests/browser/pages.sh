@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: formats/render src/profile
+# covers: formats/render src/profile src/report
 # core: yes
 # Makes pages (--html) with the library in $OUT (default .out) and has a browser use them.
 # pages.sh [--shots DIR] [--only NAME]

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: formats/trace src/profile src/commands
+# covers: formats/trace src/profile src/report src/commands
 # timeout: 300
 # Traces that stand for far more than their size says (tests/spec/bombs.py): every report of them ends soon and in little
 # memory, or refuses with one line. 300 MiB of address space are allowed for the largest, of 3 MB; the time is no figure but

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/profile formats/render src/commands/cmd_diff.c
+# covers: src/profile src/report src/diff formats/render src/commands/cmd_diff.c
 # Two traces compared, in every format: equal loads do not differ, what is slower is found, and all numbers are those of the
 # reports of each trace.
 . tests/cli/lib.sh

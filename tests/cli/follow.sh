@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/commands/report_follow.c formats/trace src/profile
+# covers: src/commands/report_follow.c formats/trace src/profile src/report
 # light: yes
 # san: no
 # probee report --follow of traces that grow, are replaced, are cut, or end; and times before the end of a trace.

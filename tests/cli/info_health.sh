@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/commands src/profile tests/unit/trace_fixture.h
+# covers: src/commands src/profile src/report tests/unit/trace_fixture.h
 # probee info and probee report of the fixture trace (tests/unit/trace_fixture.h): the same figures everywhere.
 . tests/cli/lib.sh
 CC=${CC:-gcc}

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/commands/report_many.c src/commands/trace_list.c src/profile
+# covers: src/commands/report_many.c src/commands/trace_list.c src/profile src/report
 # timeout: 180
 # Many traces in one table: which files a directory and a glob stand for, their order, what a bad one among them costs, and that
 # sums and memory are what they should be.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/commands/cmd_merge.c formats/trace src/profile
+# covers: src/commands/cmd_merge.c formats/trace src/profile src/report
 # timeout: 180
 # One trace of many: what reports say of it is what they say of `cat`, and of each trace alone; each recording keeps its host.
 . tests/cli/lib.sh

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/profile formats/trace formats/render src/live
+# covers: src/profile src/report formats/trace formats/render src/live
 # timeout: 120
 # A recording that is divided into parts is read as if it had never been divided: make_parts writes the same records in
 # one segment and in several, and every report of both must be the same, byte by byte.

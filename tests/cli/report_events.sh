@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/profile src/commands formats/render
+# covers: src/profile src/report src/commands formats/render
 # Traces of several events (tests/unit/events_fixture.h): one of them is shown; a missing one is an error.
 . tests/cli/lib.sh
 CC=${CC:-gcc}

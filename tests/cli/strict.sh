@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/profile src/commands
+# covers: src/profile src/report src/commands
 # What is missing in a trace is said with every report of it, and is an exit code of 3 under --strict; without it, 0.
 . tests/cli/lib.sh
 command -v python3 >/dev/null && command -v zstd >/dev/null || skip 'needs python3 and zstd'

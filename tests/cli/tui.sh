@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/tui src/live src/profile src/commands/cmd_tui.c
+# covers: src/tui src/live src/profile src/report src/commands/cmd_tui.c
 # light: yes
 # probee tui: as plain text, and in a terminal that is pyte's, with keys, sizes, signals and damaged traces.
 # timeout: 120

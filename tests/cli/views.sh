@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/profile formats/render src/commands
+# covers: src/profile src/report formats/render src/commands
 # Views and filters of a report: each shows the same samples, so all sums are equal; what filters leave out is left out of
 # every format; and -o chooses the format by the name.
 . tests/cli/lib.sh

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: formats/render src/profile
+# covers: formats/render src/profile src/report
 # callgrind_annotate reads --callgrind: all functions with their own weights and those of all that they call.
 . tests/consumers/lib.sh
 command -v callgrind_annotate >/dev/null && command -v python3 >/dev/null || skip 'needs callgrind_annotate (valgrind) and python3'

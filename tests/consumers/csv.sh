@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: formats/render src/profile
+# covers: formats/render src/profile src/report
 # core: yes
 # DuckDB (and ClickHouse's engine, with CONSUMERS=all) and Python read --csv-dialect=rfc4180, compressed too.
 . tests/consumers/lib.sh

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: formats/render src/profile
+# covers: formats/render src/profile src/report src/diff
 # d3-flame-graph in Chromium draws --json, of one trace and of two compared: the same weights, and its own colours for deltas.
 . tests/consumers/lib.sh
 command -v chromium >/dev/null && command -v python3 >/dev/null || skip 'needs chromium and python3'

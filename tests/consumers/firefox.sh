@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: formats/render src/profile
+# covers: formats/render src/profile src/report
 # The loader of the Firefox Profiler reads --firefox, all weights, compressed as well, and --perf-script.
 . tests/consumers/lib.sh
 command -v python3 >/dev/null || skip 'needs python3'

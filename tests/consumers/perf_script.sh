@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: formats/render src/profile
+# covers: formats/render src/profile src/report
 # timeout: 400
 # inferno-collapse-perf reads --perf-script, and adds up to the weights of --json. It is compiled only if CONSUMERS=all;
 # otherwise it must be installed.

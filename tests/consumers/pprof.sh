@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: formats/render src/profile
+# covers: formats/render src/profile src/report
 # core: yes
 # go tool pprof reads --pprof: all weights, all names, all stacks.
 . tests/consumers/lib.sh

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: formats/render src/profile
+# covers: formats/render src/profile src/report
 # core: yes
 # speedscope in Chromium reads --speedscope, all weights and all names, and --perf-script.
 . tests/consumers/lib.sh

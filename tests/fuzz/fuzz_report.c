@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/render/csv/csv_columns.h"
 #include "formats/render/diff_renderers.h"
 #include "formats/render/renderer.h"
 #include "formats/trace/trace_reader.h"
@@ -18,13 +19,13 @@
 #include "src/base/bytes.h"
 #include "src/base/fail.h"
 #include "src/live/live_page.h"
-#include "src/profile/diff.h"
+#include "src/diff/diff.h"
 #include "src/profile/fold.h"
 #include "src/live/live_windows.h"
 #include "src/live/live_profile.h"
 #include "src/profile/profile.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
 #include "src/profile/view.h"
 #include "src/push/push_encode.h"
 #include "src/tui/tui_draw.h"

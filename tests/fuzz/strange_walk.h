@@ -21,15 +21,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/render/csv/csv_columns.h"
 #include "formats/render/diff_renderers.h"
 #include "formats/render/renderer.h"
 #include "formats/render/tree_choice.h"
-#include "src/profile/diff.h"
+#include "src/diff/diff.h"
 #include "src/profile/fold.h"
 #include "src/profile/no_match.h"
 #include "src/profile/profile.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
 #include "tests/unit/terminal_safe.h"
 
 struct strange_text {

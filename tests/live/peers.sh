@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/capture/waits src/proc bpf src/profile
+# covers: src/capture/waits src/proc bpf src/profile src/report src/waits
 # The process at the other end of what a thread waits for: pipes, sockets, locks, children, and look-alikes.
 . "$(dirname "$0")/lib.sh"
 

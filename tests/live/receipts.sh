@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: bpf src/capture src/profile
+# covers: bpf src/capture src/profile src/report
 # beside: live
 # The receipts of scans in every kind of report: how many tasks a scan saw, and what became of them. And three ways to
 # measure how busy the CPUs were, which agree as long as nothing is wrong.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/serve src/live src/profile src/recording src/commands/cmd_serve.c
+# covers: src/serve src/live src/profile src/report src/recording src/commands/cmd_serve.c
 # core: yes
 # beside: live
 # probee serve and top --serve while they record: what clients get is what was recorded, nothing that they do costs a sample, and

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/tui src/live src/profile src/commands/cmd_top.c src/commands/top_server.c src/commands/top_recorder.c
+# covers: src/tui src/live src/profile src/report src/commands/cmd_top.c src/commands/top_server.c src/commands/top_recorder.c
 # beside: live
 # probee top: in a terminal that is pyte's and as text; the recording under it is whole, and ends with it, however it ends.
 # timeout: 300

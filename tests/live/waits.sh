@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/capture/waits src/profile bpf formats/render
+# covers: src/capture/waits src/profile src/report src/waits bpf formats/render
 # core: yes
 # beside: live
 # Threads that went to sleep long before the recording: since when and for what they wait. Deadlocks and convoys are named.

@@ -9,7 +9,7 @@ CC=${CC:-gcc}
 command -v "$CC" >/dev/null || { echo 'no C compiler'; exit 77; }
 tree=$TMP/tree
 mkdir -p "$tree/formats" "$tree/src" "$tree/tests/unit"
-cp -r src/base src/model src/output src/profile src/flight src/live src/rights "$tree/src/" && cp -r formats/trace "$tree/formats/" || exit 1
+cp -r src/base src/model src/output src/report src/profile src/flight src/live src/rights "$tree/src/" && cp -r formats/trace "$tree/formats/" || exit 1
 cp tests/unit/record_log.h "$tree/tests/unit/"
 cd "$tree" || exit 1
 flags='-std=gnu11 -O1 -g -I. -D_GNU_SOURCE -DPROBEE_VERSION="x" -Wall -Wextra -Werror'
@@ -33,9 +33,9 @@ names() {
 }
 
 last=$(sed -nE 's/^(RECORD|DEFINITION)\(([0-9]+),.*/\2/p' src/model/records.def | sort -n | tail -n 1)
-sources='src/model/record.c src/model/definition_store.c src/model/same_definition.c src/model/definition_joiner.c formats/trace/*.c
-	src/profile/trace_summary.c src/profile/part_joiner.c src/flight/row_watch.c src/live/live_ids.c src/live/live_copy.c src/live/live_compact.c'
-places='record_fields.c definition_store.c same_definition.c trace_summary.c part_joiner.c row_watch.c'
+sources='src/model/record.c src/model/definition_store.c src/model/same_definition.c src/model/definition_load.c src/model/definition_joiner.c formats/trace/*.c
+	src/report/trace_summary.c src/report/part_joiner.c src/flight/row_watch.c src/live/live_ids.c src/live/live_copy.c src/live/live_compact.c'
+places='record_fields.c definition_store.c same_definition.c definition_load.c trace_summary.c part_joiner.c row_watch.c'
 sed -i "/^RECORD(28, NOTE/i DEFINITION($((last + 1)), THING, thing, BATCHED, 100)\nRECORD($((last + 2)), VIEW, view, SINGLE)" \
 	src/model/records.def
 
@@ -53,7 +53,8 @@ for f in $sources; do
 	case $f in
 	*record_fields.c) names "$f" thing_fields view_fields ;;
 	*definition_store.c|*trace_summary.c|*row_watch.c) names "$f" REC_THING REC_VIEW ;;
-	*same_definition.c) names "$f" thing_hash thing_is_equal thing_load ;;
+	*same_definition.c) names "$f" thing_hash thing_is_equal ;;
+	*definition_load.c) names "$f" thing_load ;;
 	*part_joiner.c) names "$f" REC_VIEW ;;
 	esac
 done
@@ -64,12 +65,12 @@ static const struct field view_fields[] = { F(TIME, view.time_ns), REF(THING, vi
 sed -i 's|case REC_EVENT: return ADD.*|&\
 	case REC_THING: return ADD(THING, thing);|; s|^	case REC_META:|&\
 	case REC_VIEW:|' src/model/definition_store.c
-sed -i 's|^	case REC_CLOCK:|	case REC_THING: case REC_VIEW:\n&|' src/profile/trace_summary.c
+sed -i 's|^	case REC_CLOCK:|	case REC_THING: case REC_VIEW:\n&|' src/report/trace_summary.c
 sed -i 's|^FIND(EVENT, event)|&\nFIND(THING, thing)|' src/model/definition_store.c
 sed -i 's|^const struct rec_event \*definition_store_find_event.*|&\
 const struct rec_thing *definition_store_find_thing(const struct definition_store *t, uint32_t id);|' src/model/definition_store.h
-sed -i 's|^LOAD(event)|&\nLOAD(thing)|
-s|^/\* ---- all types: .*|static uint64_t thing_hash(const struct rec_thing *r)\
+sed -i 's|^LOAD(event)|&\nLOAD(thing)|' src/model/definition_load.c
+sed -i 's|^/\* ---- all types: .*|static uint64_t thing_hash(const struct rec_thing *r)\
 {\
 	return hash_u64(0, r->name);\
 }\
@@ -80,7 +81,7 @@ static bool thing_is_equal(const struct rec_thing *a, const struct rec_thing *b)
 }\
 \
 &|' src/model/same_definition.c
-sed -i 's|^	case REC_META: case REC_CLOCK: case REC_REPEAT:|	case REC_VIEW:\n&|' src/profile/part_joiner.c
+sed -i 's|^	case REC_META: case REC_CLOCK: case REC_REPEAT:|	case REC_VIEW:\n&|' src/report/part_joiner.c
 sed -i 's|^	case REC_BINARY: case REC_PROCESS:|	case REC_THING: case REC_VIEW:\n&|' src/flight/row_watch.c
 cat >round_trip.c <<'C'
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: Makefile sources.mk src/commands src/profile formats
+# covers: Makefile sources.mk src/commands src/profile src/report formats
 # core: yes
 # The report half stands alone: it links with zstd, libseccomp and libcap-ng and nothing else, and what it says of a trace is what probee says.
 set -u

@@ -20,8 +20,8 @@
 #include "formats/render/renderer.h"
 #include "src/profile/fold.h"
 #include "src/profile/profile.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
 #include "tests/unit/trace_fixture.h"
 
 struct fixture_name {

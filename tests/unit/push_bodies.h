@@ -18,7 +18,7 @@
 
 #include "formats/render/json_writer.h"
 #include "formats/trace/trace_writer.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 #include "src/push/push_encode.h"
 
 struct encoded {

@@ -11,10 +11,10 @@
 
 #include "formats/trace/trace_writer.h"
 #include "src/profile/answer.h"
-#include "src/profile/answer_lines.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
-#include "src/profile/state_words.h"
+#include "src/report/answer_lines.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
+#include "src/report/state_words.h"
 #include "tests/unit/trace_files.h"
 #include "tests/unit/trace_fixture.h"
 

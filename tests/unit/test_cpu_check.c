@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "src/base/clock.h"
-#include "src/profile/cpu_check.h"
-#include "src/profile/trace_summary.h"
+#include "src/report/cpu_check.h"
+#include "src/report/trace_summary.h"
 
 static void counts_cpus(void **state)
 {

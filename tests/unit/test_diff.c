@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "src/profile/diff.h"
+#include "src/diff/diff.h"
 #include "src/profile/fold.h"
 #include "src/profile/profile.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 #include "src/profile/view.h"
 #include "tests/unit/simulated.h"
 #include "tests/unit/stderr_text.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "src/profile/diff_merge.h"
+#include "src/diff/diff_merge.h"
 #include "src/profile/profile_delta.h"
 #include "tests/unit/tree.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "src/profile/diff_stats.h"
+#include "src/diff/diff_stats.h"
 
 static void near(double got, double want, double relative)
 {

@@ -11,7 +11,7 @@
 #include "formats/trace/trace_reader.h"
 #include "src/live/feed.h"
 #include "src/live/live_profile.h"
-#include "src/profile/trace_summary.h"
+#include "src/report/trace_summary.h"
 #include "tests/unit/fixture_report.h"
 
 enum { TAKE_NS = 1000000000 };

@@ -16,7 +16,7 @@
 #include "src/live/live_profile.h"
 #include "src/live/live_windows.h"
 #include "src/profile/profile.h"
-#include "src/profile/state_words.h"
+#include "src/report/state_words.h"
 
 #define SEC LIVE_WINDOW_NS
 #define T0 (1000 * SEC)

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "src/model/record.h"
-#include "src/profile/loss_list.h"
+#include "src/report/loss_list.h"
 
 #define SECOND 1000000000ull
 

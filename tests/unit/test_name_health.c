@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "src/model/definition_store.h"
-#include "src/profile/name_health.h"
-#include "src/profile/report_text.h"
+#include "src/report/name_health.h"
+#include "src/report/report_text.h"
 
 struct world {
 	struct definition_store *t;

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "formats/render/csv/csv_columns.h"
 #include "tests/unit/fixture_report.h"
 
 extern const struct renderer renderer_csv, renderer_ndjson;

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "src/profile/no_match.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
 #include "tests/unit/events_fixture.h"
 #include "tests/unit/stderr_text.h"
 #include "tests/unit/trace_files.h"

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "formats/render/base64.h"
-#include "formats/render/page_samples.h"
-#include "formats/render/sha256.h"
+#include "src/base/base64.h"
+#include "formats/render/page/page_samples.h"
+#include "src/base/sha256.h"
 #include "tests/unit/fixture_report.h"
 
 extern const struct renderer renderer_html;

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "src/model/definition_store.h"
-#include "src/profile/part_joiner.h"
+#include "src/report/part_joiner.h"
 
 #define START 1000ull
 

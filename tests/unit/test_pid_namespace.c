@@ -17,7 +17,7 @@
 
 #include "src/proc/pid_namespace.h"
 #include "src/proc/procfs.h"
-#include "src/profile/report_text.h"
+#include "src/report/report_text.h"
 
 static int check_text(const char *status)
 {

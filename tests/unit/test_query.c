@@ -12,7 +12,7 @@
 
 #include "src/base/clock.h"
 #include "src/model/record.h"
-#include "src/profile/query.h"
+#include "src/report/query.h"
 #include "tests/unit/stderr_text.h"
 
 #define S NSEC_PER_SEC

@@ -12,9 +12,9 @@
 
 #include "src/model/definition_store.h"
 #include "src/profile/profile.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
-#include "src/profile/stack_health.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
+#include "src/report/stack_health.h"
 #include "tests/unit/events_fixture.h"
 #include "tests/unit/stderr_text.h"
 #include "tests/unit/trace_files.h"

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "src/model/record.h"
-#include "src/profile/report_text.h"
-#include "src/profile/trace_events.h"
+#include "src/report/report_text.h"
+#include "src/report/trace_events.h"
 
 static const struct trace_event
 	cpu = { .name = "cpu-clock", .unit = "ns", .kind = EVENT_CPU_CLOCK, .freq_mhz = 99000, .samples = 1 },

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "src/model/definition_store.h"
-#include "src/profile/report_text.h"
-#include "src/profile/stack_cause.h"
-#include "src/profile/stack_health.h"
+#include "src/report/report_text.h"
+#include "src/report/stack_cause.h"
+#include "src/report/stack_health.h"
 
 /*
  * Binaries: 1 /bin/app, 2 /lib/libfoo.so, 3 /bin/app again (another inode).

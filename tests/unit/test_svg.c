@@ -10,7 +10,7 @@
 
 #include "formats/render/renderer.h"
 #include "formats/render/short_name.h"
-#include "formats/render/svg_text.h"
+#include "formats/render/svg/svg_text.h"
 #include "src/profile/profile_delta.h"
 #include "tests/unit/tree.h"
 

@@ -22,9 +22,9 @@
 #include "src/base/io.h"
 #include "src/profile/fold.h"
 #include "src/profile/profile.h"
-#include "src/profile/query.h"
-#include "src/profile/report.h"
-#include "src/profile/stack_health.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
+#include "src/report/stack_health.h"
 
 #define SECOND 1000000000ull
 #define REAL (1700000000 * SECOND)

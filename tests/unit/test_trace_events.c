@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "src/profile/query.h"
-#include "src/profile/report.h"
-#include "src/profile/trace_events.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
+#include "src/report/trace_events.h"
 #include "tests/unit/events_fixture.h"
 #include "tests/unit/stderr_text.h"
 #include "tests/unit/trace_files.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "src/profile/profile.h"
-#include "src/profile/report.h"
+#include "src/report/report.h"
 #include "src/profile/tree_builder.h"
 #include "src/profile/view.h"
 #include "tests/unit/stderr_text.h"

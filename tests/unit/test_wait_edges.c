@@ -9,11 +9,11 @@
 #include <cmocka.h>
 
 #include "formats/render/columns.h"
-#include "formats/render/wait_table.h"
+#include "formats/render/waits/wait_table.h"
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
-#include "src/profile/wait_edges.h"
-#include "src/profile/wait_function.h"
+#include "src/waits/wait_edges.h"
+#include "src/waits/wait_function.h"
 
 #define NOW 1000000000000
 #define SEC 1000000000

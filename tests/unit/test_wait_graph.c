@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "src/base/array.h"
-#include "src/profile/report.h"
-#include "src/profile/wait_graph.h"
+#include "src/report/report.h"
+#include "src/waits/wait_graph.h"
 #include "tests/unit/trace_fixture.h"
 
 #define NOW 1000000

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "src/profile/weight_text.h"
+#include "src/report/weight_text.h"
 
 static char buf[WEIGHT_TEXT_MAX];
 

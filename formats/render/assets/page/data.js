@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The data of the page: base64 of deflated sections, as formats/render/page_data.h says. Nodes are
+ * The data of the page: base64 of deflated sections, as formats/render/page/page_data.h says. Nodes are
  * in pre-order: those below node i are i + 1 .. last[i].
  */
 class Reader {

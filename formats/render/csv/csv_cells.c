@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a cell is made of: numbers, dates, and texts that may be foreign. */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "formats/render/csv/csv_parts.h"
+#include "formats/render/escape.h"
+#include "src/model/definition_store.h"
+
+void csv_put_decimal(struct csv *c, uint64_t v)
+{
+	char buf[20];
+	size_t n = sizeof(buf);
+
+	do {
+		buf[--n] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	bb_bytes(&c->row, buf + n, sizeof(buf) - n);
+}
+
+void csv_put_text(struct csv *c, const char *s)
+{
+	bb_bytes(&c->row, s, strlen(s));
+}
+
+/* A text that may be foreign: no control characters, and no formula. */
+void csv_escape_cell(const struct csv *c, FILE *out, const char *s, size_t len)
+{
+	static void (*const by_dialect[])(FILE *, const char *, size_t) = {
+		[CSV_XSTACK] = escape_csv_cell,
+		[CSV_RFC4180] = escape_text,
+		[CSV_JSON] = escape_json,
+	};
+
+	if (c->dialect == CSV_RFC4180 && len && memchr("=+-@", *s, 4))
+		putc('\'', out);
+	by_dialect[c->dialect](out, s, len);
+}
+
+/* Frames are separated by ';' in all dialects, and only some of them have quotes. */
+void csv_escape_frame(const struct csv *c, FILE *out, const char *s, size_t len)
+{
+	static void (*const by_dialect[])(FILE *, const char *, size_t) = {
+		[CSV_XSTACK] = escape_csv,
+		[CSV_RFC4180] = escape_folded,
+		[CSV_JSON] = escape_json_folded,
+	};
+
+	by_dialect[c->dialect](out, s, len);
+}
+
+void csv_put_digits_of(struct csv *c, const struct rec_binary *b)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (unsigned i = 0; b && i < b->build_id_len; i++) {
+		bb_u8(&c->row, (uint8_t)digits[b->build_id[i] >> 4]);
+		bb_u8(&c->row, (uint8_t)digits[b->build_id[i] & 15]);
+	}
+}
+
+int csv_put_string(struct csv *c, uint32_t string)
+{
+	const struct cached_text *t = text_cache_find(&c->strings, string);
+	size_t len;
+	const char *s;
+
+	if (!t) {
+		s = definition_store_string(c->tables, string, &len);
+		csv_escape_cell(c, c->strings.out, s, len);
+		t = text_cache_keep(&c->strings, string);
+	}
+	if (!t)
+		return -ENOMEM;
+	bb_bytes(&c->row, t->s, t->len);
+	return 0;
+}
+
+/* The date of a second: xstack's is local, the others are ISO 8601 in UTC. */
+void csv_make_date(const struct csv *c, uint64_t second, char date[CSV_DATE_MAX])
+{
+	time_t t = (time_t)second;
+	struct tm tm = { 0 };
+
+	if (c->dialect == CSV_XSTACK)
+		localtime_r(&t, &tm);
+	else
+		gmtime_r(&t, &tm);
+	strftime(date, CSV_DATE_MAX, c->dialect == CSV_XSTACK ? "%Y-%m-%d %H:%M:%S"
+							      : "%Y-%m-%dT%H:%M:%S", &tm);
+}

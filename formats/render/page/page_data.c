@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "formats/render/page/page_data.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/render/renderer.h"
+#include "src/base/array.h"
+#include "src/base/clock.h"
+#include "src/base/fail.h"
+#include "src/base/intern.h"
+#include "src/model/definition_store.h"
+#include "src/profile/profile.h"
+#include "src/profile/program_name.h"
+#include "src/report/query.h"
+#include "src/report/report.h"
+#include "src/report/state_words.h"
+#include "src/report/trace_events.h"
+#include "src/report/weight_text.h"
+
+#define THREAD_QUIET 1
+/* So many ticks make a recording, if none is below 1 us. */
+#define TICKS (1u << 20)
+
+/* ---- Reading ---- */
+
+static struct page_event *event_of(struct page_data *d, uint32_t event)
+{
+	for (size_t i = 0; i < d->nr_events; i++)
+		if (d->events[i].event == event)
+			return &d->events[i];
+	return NULL;
+}
+
+/* Ticks of 1, 2, 5, 10, ... us. */
+static uint64_t tick_of(const struct report_info *info)
+{
+	uint64_t duration = info->last_real_ns - info->first_real_ns, tick = 1000;
+	static const uint64_t steps[] = { 2, 5, 10 };
+
+	for (uint64_t decade = 1000; duration / tick > TICKS; decade *= 10)
+		for (size_t i = 0; i < 3 && duration / tick > TICKS; i++)
+			tick = decade * steps[i];
+	return tick;
+}
+
+static int add_event(struct page_data *d, uint32_t event)
+{
+	struct page_event *e = &d->events[d->nr_events];
+
+	if (d->nr_events == PAGE_MAX_EVENTS) {
+		d->left_out++;
+		return 0;
+	}
+	d->nr_events++;
+	e->event = event;
+	e->info = &report_events(d->rep)->v[event];
+	e->usual = e->info->is_counted ? 1 : e->info->period;
+	page_samples_init(&e->samples, tick_of(report_info(d->rep)));
+	e->strip = calloc((size_t)PAGE_STRIP * ACTIVITIES, sizeof(*e->strip));
+	if (!e->strip)
+		return -ENOMEM;
+	return fold_new(&d->fold, &e->fold);
+}
+
+/* The event that is shown comes first. */
+static int choose_events(struct page_data *d)
+{
+	const struct trace_events *events = report_events(d->rep);
+	const struct trace_event *shown = report_event(d->rep);
+	const struct query *q = report_query(d->rep);
+	bool wants_one = q && (q->event || q->weight != WEIGHT_ANY);
+	int err = shown ? add_event(d, (uint32_t)(shown - events->v)) : 0;
+
+	for (uint32_t i = 0; !err && !wants_one && i < events->nr; i++)
+		if (&events->v[i] != shown && events->v[i].samples)
+			err = add_event(d, i);
+	return err;
+}
+
+static uint32_t string_of(struct page_data *d, const struct definition_store *tables, uint32_t id)
+{
+	size_t len;
+	const char *s = definition_store_string(tables, id, &len);
+
+	return intern_bytes(d->strings, s, len);
+}
+
+static uint32_t program_of(struct page_data *d, const struct definition_store *tables,
+			   const struct rec_process *process)
+{
+	size_t len;
+	const char *s = program_name(tables, process, &len);
+
+	return intern_bytes(d->strings, s, len);
+}
+
+static bool is_same_life(const struct page_life *a, const struct page_life *b)
+{
+	return a->id == b->id && a->pid == b->pid && a->start_ns == b->start_ns &&
+	       (a->start_ns || a->segment == b->segment);
+}
+
+/* The lives of threads, or of processes: a member of each row, stride bytes apart. */
+struct life_list {
+	struct page_life *v;		/* of row 0 */
+	size_t stride;
+	struct hash_index *index;
+	const struct page_life *wanted;
+};
+
+static struct page_life *life_at(const struct life_list *l, uint32_t at)
+{
+	return (struct page_life *)((char *)l->v + at * l->stride);
+}
+
+static bool is_wanted(const void *ctx, uint32_t at)
+{
+	const struct life_list *l = ctx;
+
+	return is_same_life(life_at(l, at), l->wanted);
+}
+
+static uint64_t life_hash(const struct page_life *life)
+{
+	uint64_t hash = hash_u64(hash_u64(life->id, life->pid), life->start_ns);
+
+	return hash_u64(hash, life->start_ns ? 0 : life->segment);
+}
+
+/* Row at lives this life, as earlier rows may. 0 or -ENOMEM. */
+static int live(struct life_list *l, uint32_t at, struct page_life life)
+{
+	uint64_t hash = life_hash(&life);
+	uint32_t first;
+
+	l->wanted = &life;
+	first = life.id ? ix_find(l->index, hash, is_wanted, l) : at;
+	*life_at(l, at) = life;
+	life_at(l, at)->first = first == IX_NONE ? at : first;
+	life_at(l, life_at(l, at)->first)->last = at;
+	return first == IX_NONE ? ix_add(l->index, hash, at) : 0;
+}
+
+static int live_thread(struct page_data *d, uint32_t at, struct page_life life)
+{
+	struct life_list l = { &d->threads[0].life, sizeof(d->threads[0]), &d->thread_lives, NULL };
+
+	return live(&l, at, life);
+}
+
+static int live_process(struct page_data *d, uint32_t at, struct page_life life)
+{
+	struct life_list l = { &d->processes[0].life, sizeof(d->processes[0]), &d->process_lives,
+			       NULL };
+
+	return live(&l, at, life);
+}
+
+static int process_of(struct page_data *d, const struct report_sample *s, uint32_t *process)
+{
+	uint32_t id = s->process ? s->process->id : 0, pid;
+	struct page_process *p;
+
+	if (array_reserve(&d->process_of, &d->cap_process_of, (size_t)id + 1))
+		return -ENOMEM;
+	if (!d->process_of[id]) {
+		p = array_push(&d->processes, &d->nr_processes, &d->cap_processes);
+		if (!p)
+			return -ENOMEM;
+		p->pid = report_sample_tgid(s, &pid) ? pid + 1 : 0;
+		p->name = s->process ? string_of(d, s->tables, s->process->comm) : 0;
+		p->program = s->process ? program_of(d, s->tables, s->process) : 0;
+		p->cgroup = s->process ? string_of(d, s->tables, s->process->cgroup) : 0;
+		p->uid = s->process ? s->process->uid : 0;
+		if (p->name == IX_NONE || p->program == IX_NONE || p->cgroup == IX_NONE)
+			return -ENOMEM;
+		d->process_of[id] = (uint32_t)d->nr_processes;
+		if (live_process(d, (uint32_t)d->nr_processes - 1,
+				 (struct page_life){
+					 s->process ? s->process->start_boottime_ns : 0,
+					 p->pid, p->pid, s->segment, 0, 0 }))
+			return -ENOMEM;
+	}
+	*process = d->process_of[id] - 1;
+	return 0;
+}
+
+static int add_thread(struct page_data *d, const struct report_sample *s)
+{
+	struct page_thread *t = array_push(&d->threads, &d->nr_threads, &d->cap_threads);
+
+	if (!t)
+		return -ENOMEM;
+	t->tid = s->thread ? s->thread->tid + 1 : 0;
+	t->name = s->thread ? string_of(d, s->tables, s->thread->comm)
+			    : intern_str(d->strings, "[missing]");
+	t->flags = quiet_threads_has(&d->quiet, s->segment, s->rec->thread) ? THREAD_QUIET : 0;
+	if (t->name == IX_NONE || process_of(d, s, &t->process))
+		return -ENOMEM;
+	return live_thread(d, (uint32_t)d->nr_threads - 1,
+			   (struct page_life){ s->thread ? s->thread->start_boottime_ns : 0,
+					       t->tid, d->processes[t->process].pid, s->segment,
+					       0, 0 });
+}
+
+static void enter_segment(struct page_data *d, uint32_t segment)
+{
+	if (d->segment == segment)
+		return;
+	d->segment = segment;
+	if (d->cap_thread_of)
+		memset(d->thread_of, 0, d->cap_thread_of * sizeof(*d->thread_of));
+	if (d->cap_process_of)
+		memset(d->process_of, 0, d->cap_process_of * sizeof(*d->process_of));
+}
+
+static int thread_of(struct page_data *d, const struct report_sample *s, uint32_t *thread)
+{
+	uint32_t id = s->thread ? s->rec->thread : 0;
+
+	enter_segment(d, s->segment);
+	if (array_reserve(&d->thread_of, &d->cap_thread_of, (size_t)id + 1))
+		return -ENOMEM;
+	if (!d->thread_of[id]) {
+		if (add_thread(d, s))
+			return -ENOMEM;
+		d->thread_of[id] = (uint32_t)d->nr_threads;
+	}
+	*thread = d->thread_of[id] - 1;
+	return 0;
+}
+
+/* Scans come in the order of their numbers, so a higher one than before is a new scan. */
+static void count_scan(struct page_event *e, const struct report_sample *s)
+{
+	uint32_t scan = s->rec->scan;
+
+	if (e->last_scan && s->segment != e->last_segment) {
+		e->earlier_scans += e->last_scan;
+		e->last_scan = 0;
+	}
+	e->last_segment = s->segment;
+	if (scan > e->last_scan) {
+		e->scans++;
+		e->last_scan = scan;
+	}
+}
+
+static void count(struct page_event *e, const struct report_sample *s)
+{
+	e->nr_samples++;
+	e->weight = weight_sum(e->weight, s->weight);
+	report_subject_sample(&e->subject, s);
+	if (!e->usual)
+		e->usual = s->weight;
+	count_scan(e, s);
+}
+
+static void add_to_strip(const struct page_data *d, struct page_event *e,
+			 const struct report_sample *s, enum activity activity)
+{
+	uint64_t first = report_info(d->rep)->first_real_ns;
+	uint64_t column = s->real_ns > first ? (s->real_ns - first) / d->strip_ns : 0;
+	uint64_t *sum;
+
+	column = column < PAGE_STRIP ? column : PAGE_STRIP - 1;
+	sum = &e->strip[column * ACTIVITIES + activity];
+	*sum = weight_sum(*sum, s->weight);
+}
+
+/* The first answer is about the event that the report shows. */
+static int note_answer(struct page_data *d, const struct page_event *e,
+		       const struct report_sample *s)
+{
+	if (e->info != report_event(d->rep))
+		return 0;
+	answer_scan(d->answer, s->segment, s->rec->scan);
+	return answer_sample(d->answer, s, 1);
+}
+
+static int take(void *data, const struct report_sample *s)
+{
+	struct page_data *d = data;
+	struct page_event *e = event_of(d, s->event);
+	struct page_entry entry = { .tick = s->real_ns,
+				    .weight = s->weight,
+				    .count = 1,
+				    .cpu = s->rec->cpu };
+
+	if (!e)
+		return 0;
+	count(e, s);
+	entry.scan = s->rec->scan ? e->earlier_scans + s->rec->scan : 0;
+	entry.activity = (uint8_t)sample_activity(s->rec, s->futex);
+	add_to_strip(d, e, s, entry.activity);
+	if (thread_of(d, s, &entry.thread) || fold_node(e->fold, s, &entry.node) ||
+	    note_answer(d, e, s))
+		return -ENOMEM;
+	return page_samples_add(&e->samples, &entry);
+}
+
+static const struct definition_store *tables_of(const void *report, uint32_t segment)
+{
+	return report_tables(report, segment);
+}
+
+static int end_event(struct page_data *d, struct page_event *e)
+{
+	bool is_shown = e->info == report_event(d->rep);
+	int err = is_shown ? fold_take_report(e->fold, d->rep, &e->profile)
+			   : fold_take(e->fold, tables_of, d->rep, &e->profile);
+	const struct page_row *row;
+	const struct page_entry *entry;
+
+	fold_free(e->fold);
+	e->fold = NULL;
+	if (!err)
+		err = page_samples_end(&e->samples);
+	d->nr_entries += e->samples.nr;
+	page_samples_each(&e->samples, row, entry) {
+		uint64_t at = weight_times(entry->tick, e->samples.tick_ns);
+
+		d->begin_ns = at < d->begin_ns ? at : d->begin_ns;
+	}
+	return err;
+}
+
+int page_data_read(struct report *rep, const struct render_opts *opts, struct page_data *d)
+{
+	const struct report_info *info = report_info(rep);
+	int err;
+
+	*d = (struct page_data){ .rep = rep, .opts = opts, .begin_ns = UINT64_MAX };
+	d->strip_ns = (info->last_real_ns - info->first_real_ns) / PAGE_STRIP + 1;
+	d->fold.style = opts->style;
+	d->fold.style.fold_recursion = false;	/* the page does that, so that it can be undone */
+	d->fold.by = (struct fold_by){ { FOLD_BY_NONE }, 1 };
+	fold_limit(&d->fold, rep);
+	d->strings = intern_new();
+	err = d->strings && intern_str(d->strings, "") == 0 ? 0 : -ENOMEM;
+	if (!err && !opts->all_threads)
+		err = report_find_quiet(rep, &d->quiet);
+	if (!err)
+		err = choose_events(d);
+	if (!err)
+		err = answer_new(&d->answer);
+	if (!err)
+		err = report_all_samples(rep, take, d);
+	for (size_t i = 0; !err && i < d->nr_events; i++)
+		err = end_event(d, &d->events[i]);
+	if (!err)
+		err = answer_add_scans(d->answer, rep);
+	if (!err)
+		err = answer_lines(d->answer, rep, &d->lines);
+	return err;
+}
+
+void page_data_release(struct page_data *d)
+{
+	for (size_t i = 0; i < d->nr_events; i++) {
+		fold_free(d->events[i].fold);
+		profile_free(d->events[i].profile);
+		page_samples_release(&d->events[i].samples);
+		free(d->events[i].strip);
+	}
+	answer_free(d->answer);
+	quiet_threads_release(&d->quiet);
+	intern_free(d->strings);
+	ix_release(&d->thread_lives);
+	ix_release(&d->process_lives);
+	free(d->threads);
+	free(d->processes);
+	free(d->thread_of);
+	free(d->process_of);
+}
+
+const struct profile *page_data_profile(const struct page_data *d)
+{
+	return d->nr_events ? d->events[0].profile : NULL;
+}

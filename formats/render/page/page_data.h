@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the script of a page gets to work with: the samples of each event, by thread and in the
+ * order of time, with a call tree for each event, and who waited for whom.
+ *
+ *	page_data_read(rep, opts, &d)		one pass over the samples
+ *	page_data_encode(&d, &bytes)		the data below, not compressed
+ *	page_data_release(&d)
+ *
+ * The first event is the one that the report shows; the others that have samples follow unless the
+ * query asks for one. Samples of different events are never added.
+ *
+ * The data are sections, each with its length before it. Numbers are LEB128 varints; "sv" is zigzag
+ * (src/base/bytes.h). A column has one number for each thing.
+ *
+ *	head		JSON: the facts, and for each event its name, unit and sums (page_head.c)
+ *	strings		UTF-8, each ends in "\n"; foreign bytes were made visible by escape_text().
+ *			String 0 is ""
+ *	processes	nr; columns: pid + 1 (0: unknown), name, control group, user, life
+ *	threads		nr; columns: tid + 1 (0: unknown), name, process, flags (1: quiet), life
+ *			One that changes its name or its program is several of these; life is the
+ *			last of them
+ *	for each event:
+ *	  functions	nr; columns: name, its short form (0: none), file of the code, source file,
+ *			line, kind (enum frame_kind), the first function that is the same for a list
+ *			of functions
+ *	  nodes		nr; in pre-order, columns: parent's depth in this order (1 + depth of the
+ *			node before - own depth), function, flags (NODE_...)
+ *	  samples	nr; threads nr; columns by thread: thread, its number of entries; columns by
+ *			entry: tick (each thread's first: since the beginning; others: since the
+ *			one before), node, CPU + 1 (0: none), activity, number of samples, scan (sv,
+ *			since the one before), weight (0: as many times the usual one as there are
+ *			samples; else weight + 1)
+ *	  strip		weights by PAGE_STRIP columns of equal time and enum activity: the time
+ *			line where ticks have become long
+ *	waits		JSON; empty: there is no snapshot. all: how many pass the filters; threads:
+ *			a list, as waits_json.h says; scans: those for which there is room, each
+ *			with nr, its number in the trace, walk, its number in its recording,
+ *			at_ns, mono_ns (CLOCK_MONOTONIC), all, its number of threads, edges: a
+ *			list of [section, number of threads, tid], more: edges left out, rings: a
+ *			list of [certain, stood still, tid ...], heads, and threads: indices of
+ *			that list
+ *	delta		only where two recordings are compared: diff_html.c
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/render/page/page_samples.h"
+#include "src/base/hash_index.h"
+#include "src/profile/answer.h"
+#include "src/report/answer_lines.h"
+#include "src/profile/fold.h"
+#include "src/report/quiet_threads.h"
+#include "src/report/report_subject.h"
+
+#define PAGE_MAX_EVENTS 8
+#define PAGE_STRIP 800u
+#define PAGE_WAITS_BYTES (4u << 20)	/* of JSON: about a sixth of that in the page */
+#define PAGE_WAITS_ROWS 150000u
+
+struct byte_buf;
+struct intern;
+struct json_writer;
+struct profile;
+struct render_opts;
+struct report;
+struct trace_event;
+
+struct page_event {
+	uint32_t event;			/* index of report_events() */
+	const struct trace_event *info;
+	struct fold *fold;		/* while the trace is read */
+	struct profile *profile;
+	struct page_samples samples;
+	uint64_t nr_samples, weight, scans;
+	uint64_t *strip;		/* PAGE_STRIP * ACTIVITIES */
+	uint64_t usual;			/* what one sample weighs, as far as known */
+	uint32_t last_scan, last_segment;
+	uint32_t earlier_scans;		/* the highest number of a scan in the segments before */
+	struct report_subject subject;
+};
+
+/*
+ * What a thread or a process is, whatever its name: equal in all that are one. Of them the first
+ * knows the last.
+ */
+struct page_life {
+	uint64_t start_ns;		/* since boot; 0: unknown, then segment tells them apart */
+	uint32_t id, pid;		/* tid or pid, and pid; plus 1 */
+	uint32_t segment;
+	uint32_t first, last;		/* indices; last: in the first of them only */
+};
+
+struct page_thread {
+	uint32_t tid, name, process, flags;	/* tid: plus 1; name: of page_data.strings */
+	struct page_life life;
+};
+
+struct page_process {
+	uint32_t pid, name, program, cgroup, uid;	/* pid: plus 1 */
+	struct page_life life;
+};
+
+struct page_data {
+	struct report *rep;
+	const struct render_opts *opts;
+	struct fold_options fold;
+	struct page_event events[PAGE_MAX_EVENTS];
+	size_t nr_events;
+	uint32_t left_out;		/* events with samples for which there was no room */
+	struct intern *strings;
+	struct page_thread *threads;
+	size_t nr_threads, cap_threads;
+	struct page_process *processes;
+	size_t nr_processes, cap_processes;
+	struct hash_index thread_lives, process_lives;	/* the first of each life */
+	/* By id in the segment that is read: index plus 1. */
+	uint32_t segment;
+	uint32_t *thread_of, *process_of;
+	size_t cap_thread_of, cap_process_of;
+	struct quiet_threads quiet;
+	struct answer *answer;		/* of the event that the report shows */
+	struct answer_lines lines;
+	uint64_t begin_ns;		/* CLOCK_REALTIME: tick 0 is there */
+	uint64_t nr_entries;
+	uint64_t strip_ns;	/* a column of a strip; the first begins with the first sample */
+};
+
+/* 0 or -errno; what is not -ENOMEM was said. */
+int page_data_read(struct report *rep, const struct render_opts *opts, struct page_data *d);
+void page_data_release(struct page_data *d);
+
+/* The profile of the event that the report shows, with all facts. */
+const struct profile *page_data_profile(const struct page_data *d);
+
+/* 0 or -ENOMEM. The caller releases bytes. */
+int page_data_encode(struct page_data *d, struct byte_buf *bytes);
+
+/* page_head.c: a section of JSON, which put(w, ctx) writes. 0 or -ENOMEM */
+int page_json_put(void (*put)(struct json_writer *w, const void *ctx), const void *ctx,
+		  struct byte_buf *out);
+/* page_head.c: the section "head". 0 or -ENOMEM */
+int page_head_put(const struct page_data *d, struct byte_buf *out);
+/* page_encode.c: the section "strings". 0 or -ENOMEM */
+int page_strings_put(const struct page_data *d, struct byte_buf *out);
+/* page_tree.c: the sections "functions" and "nodes", and places[node of the profile] in these. */
+int page_tree_put(struct page_data *d, const struct profile *p, struct byte_buf *out,
+		  uint32_t **places);
+/* page_waits.c: the section "waits". 0 or -errno, silently */
+int page_waits_put(const struct page_data *d, struct byte_buf *out);

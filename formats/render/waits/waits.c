@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which thread waits for which other one in one scan of all tasks, a line for each edge of the
+ * graph: who waits, since when, in which function, for what, and who holds it in which function.
+ * wait_edges.h has their order. Then come all waits by system call and kernel function. Stacks are
+ * shown on demand.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "formats/render/escape.h"
+#include "formats/render/renderer.h"
+#include "formats/render/waits/wait_list.h"
+#include "formats/render/waits/wait_stacks.h"
+#include "formats/render/waits/wait_table.h"
+#include "formats/render/waits/wait_text.h"
+#include "src/base/clock.h"
+#include "src/base/plural.h"
+#include "src/model/definition_store.h"
+#include "src/model/syscall_names.h"
+#include "src/report/report.h"
+#include "src/waits/wait_edges.h"
+#include "src/waits/wait_function.h"
+#include "src/waits/wait_graph.h"
+#include "src/waits/wait_place.h"
+
+#define MAX_RINGS 12			/* deadlocks that are shown */
+#define MAX_RING_LINES 12		/* lines of one of them */
+#define NR_CELLS 7			/* number, time, who, in, for what, held by, which is in */
+
+extern const struct renderer renderer_waits;
+
+struct waits {
+	const struct wait_graph *g;
+	struct wait_edges e;
+	struct wait_table t;
+	struct syscall_names *calls;
+	bool all;
+};
+
+/* Lines of a section that are shown. */
+static const uint32_t max_lines[EDGE_SECTIONS] = {
+	[EDGES_LOCK] = 20, [EDGES_OTHER] = 10, [EDGES_MANY] = 5, [EDGES_UNKNOWN] = 14,
+};
+
+/* ---- cells ---- */
+
+static void put_who(struct waits *w, const struct wait_row *row)
+{
+	wait_put_comm(w->g->tables, row, w->t.cell);
+	fprintf(w->t.cell, " %u", row->tid);
+	wait_table_tail(&w->t);
+	if (row->tgid != row->tid)
+		wait_put_process(w->g->tables, row, w->t.cell);
+}
+
+static void put_function(struct waits *w, uint32_t row)
+{
+	size_t len;
+	const char *name = wait_edges_function(&w->e, row, &len);
+
+	escape_text(w->t.cell, len ? name : "-", len ? len : 1);
+}
+
+/* " inventory+0x28": the static variable that a futex lies in. false: it lies in none. */
+static bool put_variable(struct waits *w, const struct rec_sample *rec)
+{
+	char buf[FRAME_TEXT_MAX];
+	struct frame_view v;
+
+	if (!wait_variable(w->g->tables, rec, buf, &v))
+		return false;
+	putc(' ', w->t.cell);
+	escape_text(w->t.cell, v.name, v.len);
+	if (v.has_offset)
+		fprintf(w->t.cell, "+0x%" PRIx64, v.offset);
+	return true;
+}
+
+/* The variable says more than the address, which is another one each time the program runs. */
+static void put_futex(struct waits *w, const struct rec_sample *rec)
+{
+	fputs("futex", w->t.cell);
+	if (!put_variable(w, rec))
+		fprintf(w->t.cell, " 0x%" PRIx64, rec->wait);
+}
+
+/* What the thread waits for. */
+static void put_what(struct waits *w, const struct wait_edge *edge)
+{
+	const struct rec_sample *rec = &w->g->rows[edge->row].rec;
+	const struct lock_kind *lock = w->e.known[edge->row].lock;
+	char number[WAIT_CALL_MAX];
+	const char *call = wait_call_name(w->calls, rec, number);
+
+	if (lock && rec->wait_kind == WAIT_UNKNOWN &&
+	    (edge->section == EDGES_UNKNOWN || lock->class == LOCK_MAYBE ||
+	     lock->class == LOCK_HELD_ELSEWHERE)) {
+		fputs(lock->what, w->t.cell);
+		put_variable(w, rec);
+	} else if (!strncmp(call, "futex", 5))
+		put_futex(w, rec);
+	else if (!wait_put_object(w->g->tables, w->calls, rec, w->t.cell))
+		fputs(call, w->t.cell);
+}
+
+/* What a thread does that others wait for: "RUNNING", "SLEEP in read". */
+static void put_activity(struct waits *w, const struct wait_row *row)
+{
+	char number[WAIT_CALL_MAX];
+
+	fputs(task_state_name(row->rec.state), w->t.cell);
+	if (row->rec.syscall)
+		fprintf(w->t.cell, " in %s", wait_call_name(w->calls, &row->rec, number));
+}
+
+/* In which function the thread is, or what else is known of it if that is not known. */
+static void put_where(struct waits *w, uint32_t i)
+{
+	const struct wait_row *row = &w->g->rows[i];
+	size_t len;
+	const char *name = wait_edges_function(&w->e, i, &len);
+
+	escape_text(w->t.cell, name, len);
+	if (row->absent || (len && row->owner != WAIT_NONE))
+		return;
+	if (len)
+		wait_table_tail(&w->t);
+	fputs(len ? ", " : "", w->t.cell);
+	put_activity(w, row);
+}
+
+static void put_holder(struct waits *w, const struct wait_row *row, const struct wait_row *holder)
+{
+	wait_put_comm(w->g->tables, holder, w->t.cell);
+	fprintf(w->t.cell, " %u", holder->tid);
+	wait_table_tail(&w->t);
+	if (holder->tgid != row->tgid && holder->tgid != holder->tid)
+		wait_put_process(w->g->tables, holder, w->t.cell);
+}
+
+/* The last two cells where the graph has no single thread. */
+static void put_process(struct waits *w, const struct wait_row *row)
+{
+	uint32_t nr = row->rec.holders;
+	FILE *out = w->t.cell;
+
+	if (row->peer != WAIT_NONE) {
+		const struct wait_row *peer = &w->g->rows[row->peer];
+
+		fprintf(out, "process %u", row->rec.owner);
+		wait_table_cell(&w->t);
+		fprintf(out, "any of its %u %s", peer->nr_threads,
+			plural(peer->nr_threads, "thread", "threads"));
+	} else if (nr == 1) {
+		fputs("no process", out);
+		wait_table_cell(&w->t);
+	} else if (nr == 2) {
+		fputs("a process outside of the PID namespace", out);
+		wait_table_cell(&w->t);
+	} else {
+		fprintf(out, "%u processes", nr - 1);
+		wait_table_cell(&w->t);
+	}
+	wait_table_cell(&w->t);
+}
+
+static void put_unknown(struct waits *w, const struct wait_edge *edge)
+{
+	const struct lock_kind *lock = w->e.known[edge->row].lock;
+	char text[WAIT_TEXT_MAX];
+
+	fputs(lock->class == LOCK_IDLE ? "" : *lock->ask ? "unknown, ask" : "unknown", w->t.cell);
+	wait_table_cell(&w->t);
+	fputs(wait_advice(lock->ask, w->g->rows[edge->row].tgid, text), w->t.cell);
+	wait_table_cell(&w->t);
+}
+
+static void put_edge(struct waits *w, const struct wait_edge *edge)
+{
+	const struct wait_row *row = &w->g->rows[edge->row];
+	uint64_t ns = wait_row_ns(row);
+	char sum[WAIT_SECONDS_MAX];
+
+	fprintf(w->t.cell, "%u", edge->nr);
+	wait_table_cell(&w->t);
+	fputs(ns == UINT64_MAX ? "-" : wait_seconds(ns, sum), w->t.cell);
+	wait_table_cell(&w->t);
+	put_who(w, row);
+	wait_table_cell(&w->t);
+	put_function(w, edge->row);
+	wait_table_cell(&w->t);
+	put_what(w, edge);
+	wait_table_cell(&w->t);
+	if (edge->section == EDGES_UNKNOWN) {
+		put_unknown(w, edge);
+	} else if (edge->section == EDGES_MANY) {
+		put_process(w, row);
+	} else {
+		put_holder(w, row, &w->g->rows[row->owner]);
+		wait_table_cell(&w->t);
+		put_where(w, row->owner);
+		wait_table_cell(&w->t);
+	}
+}
+
+/* ---- sections ---- */
+
+static void put_line(struct waits *w, const char *text)
+{
+	fputs(text, w->t.cell);
+	wait_table_text(&w->t);
+}
+
+static void put_columns(struct waits *w)
+{
+	static const char *const names[NR_CELLS] = {
+		"nr", "waited", "who", "in", "waits for", "held by", "which is in",
+	};
+
+	for (size_t i = 0; i < NR_CELLS; i++) {
+		fputs(names[i], w->t.cell);
+		wait_table_cell(&w->t);
+	}
+}
+
+static uint32_t threads_of(const struct wait_edge *edges, size_t nr)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += edges[i].nr;
+	return sum;
+}
+
+/* The first lines of nr edges, and how many threads are in the others. */
+static void put_edges(struct waits *w, const struct wait_edge *edges, size_t nr, uint32_t max)
+{
+	size_t shown = w->all || nr <= max ? nr : max;
+	uint32_t more = threads_of(edges + shown, nr - shown);
+
+	for (size_t i = 0; i < shown; i++)
+		put_edge(w, &edges[i]);
+	if (more) {
+		fprintf(w->t.cell, "... and %u more %s in %zu %s (--all-waits shows %s)", more,
+			plural(more, "thread", "threads"), nr - shown,
+			plural(nr - shown, "line", "lines"), plural(nr - shown, "it", "them"));
+		put_line(w, "");
+	}
+	put_line(w, "");
+}
+
+/* The process that all threads of a ring are in. */
+static void put_ring_process(struct waits *w, const struct wait_ring *ring)
+{
+	const struct wait_row *rows = w->g->rows;
+	uint32_t i = ring->first;
+
+	for (uint32_t n = 0; n < ring->nr; n++, i = rows[i].owner)
+		if (rows[i].tgid != rows[ring->first].tgid || rows[i].absent)
+			return;
+	wait_put_process(w->g->tables, &rows[i], w->t.cell);
+}
+
+static void put_ring(struct waits *w, const struct wait_edge *edges, size_t nr)
+{
+	const struct wait_ring *ring = &w->g->rings[w->g->rows[edges->head].ring];
+	uint32_t behind = 0;
+
+	fprintf(w->t.cell, "%s: %u thread%s", wait_ring_is_sure(ring) ? "DEADLOCK" :
+		ring->stood_still ? "Possible deadlock (unless a timeout or a signal ends it)" :
+		"Perhaps a deadlock (some ran meanwhile)", ring->nr,
+		ring->nr == 1 ? " waits for itself" : "s wait for each other");
+	for (size_t i = 0; i < nr; i++)
+		behind += w->g->rows[edges[i].row].ring == WAIT_NONE ? edges[i].nr : 0;
+	put_ring_process(w, ring);
+	if (behind)
+		fprintf(w->t.cell, "; %u more %s behind them", behind,
+			plural(behind, "waits", "wait"));
+	put_line(w, "");
+	put_edges(w, edges, nr, MAX_RING_LINES);
+}
+
+static void put_rings(struct waits *w, const struct wait_edge *edges, size_t nr)
+{
+	uint32_t rings = 0;
+	size_t n;
+
+	for (size_t i = 0; i < nr; i += n, rings++) {
+		for (n = 1; i + n < nr && edges[i + n].head == edges[i].head;)
+			n++;
+		if (w->all || rings < MAX_RINGS)
+			put_ring(w, edges + i, n);
+	}
+	if (!w->all && rings > MAX_RINGS) {
+		fprintf(w->t.cell, "... and %u more deadlocks (--all-waits shows them)\n",
+			rings - MAX_RINGS);
+		put_line(w, "");
+	}
+}
+
+static void put_section(struct waits *w, const struct wait_edge *edges, size_t nr)
+{
+	static const char *const titles[EDGE_SECTIONS] = {
+		[EDGES_LOCK] = "for a lock that another thread holds",
+		[EDGES_OTHER] = "for another thread or process",
+		[EDGES_MANY] = "for one of many",
+		[EDGES_UNKNOWN] = "for what no thread is known to hold",
+	};
+	uint32_t threads = threads_of(edges, nr);
+	uint64_t sum_ns = 0;
+	char sum[WAIT_SECONDS_MAX];
+
+	if (!nr)
+		return;
+	if (edges->section == EDGES_RING) {
+		put_rings(w, edges, nr);
+		return;
+	}
+	for (size_t i = 0; i < nr; i++)
+		sum_ns += edges[i].sum_ns;
+	fprintf(w->t.cell, "%u %s %s", threads, plural(threads, "thread waits", "threads wait"),
+		titles[edges->section]);
+	if (edges->section <= EDGES_OTHER)
+		fprintf(w->t.cell, ", %s in sum", wait_seconds(sum_ns, sum));
+	put_line(w, "");
+	put_edges(w, edges, nr, max_lines[edges->section]);
+}
+
+static void put_title(struct waits *w)
+{
+	const struct wait_row *row = &w->g->rows[0];
+	time_t t = (time_t)(row->real_ns / NSEC_PER_SEC);
+	size_t nr = 0, passing = 0;
+	char date[32] = "";
+	struct tm tm = { 0 };
+
+	for (size_t i = 0; i < w->g->nr; i++) {
+		nr += !w->g->rows[i].absent;
+		passing += w->g->rows[i].passes;
+	}
+	localtime_r(&t, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
+	fprintf(w->t.cell, "Snapshot %u, %s: ", w->g->scan, date);
+	if (passing != nr)
+		fprintf(w->t.cell, "%zu of ", passing);
+	fprintf(w->t.cell, "%zu %s\n", nr, plural(nr, "thread", "threads"));
+	put_line(w, "");
+}
+
+static void put_launchers(struct waits *w)
+{
+	uint32_t nr = w->e.launchers;
+
+	if (!nr)
+		return;
+	fprintf(w->t.cell, "%u %s (--all-waits shows %s)\n", nr,
+		plural(nr, "shell or the like waits for its child",
+		       "shells and the like wait for their children"),
+		plural(nr, "it", "them"));
+	put_line(w, "");
+}
+
+static void put_all_edges(struct waits *w)
+{
+	const struct wait_edge *edges = w->e.edges;
+	size_t i = 0, n;
+
+	put_title(w);
+	if (w->e.nr)
+		put_columns(w);
+	for (; i < w->e.nr; i += n) {
+		for (n = 1; i + n < w->e.nr && edges[i + n].section == edges[i].section;)
+			n++;
+		put_section(w, edges + i, n);
+	}
+	put_launchers(w);
+}
+
+/* ---- all of it ---- */
+
+static int put_all(struct waits *w, const struct render_opts *opts, FILE *out)
+{
+	const char *suffix = opts->kernel_suffix ? opts->kernel_suffix : "_[k]";
+	int err = wait_edges_make(w->g, w->all, &w->e);
+
+	if (!err)
+		err = wait_table_open(&w->t, NR_CELLS, 1 << 3 | 1 << 6);
+	if (!err) {
+		put_all_edges(w);
+		err = wait_table_put(&w->t, opts->columns, out);
+	}
+	if (!err && opts->wait_stacks)
+		wait_stacks_put(&w->e, suffix, w->all, out);
+	if (!err)
+		err = wait_list_put(w->g, w->calls, opts->columns, out);
+	wait_table_close(&w->t);
+	wait_edges_release(&w->e);
+	return err;
+}
+
+static void put_nothing(uint32_t scan, FILE *out)
+{
+	if (scan)
+		fprintf(out, "There are no rows of snapshot %u here\n", scan);
+	else
+		fputs("There are no rows of snapshots here: record with probee snapshot\n", out);
+}
+
+static int waits_stream(struct report *rep, const struct render_opts *opts, FILE *out)
+{
+	const char *arch = report_meta(rep, "arch", NULL);
+	struct wait_graph g = { 0 };
+	struct waits w = { .g = &g, .all = opts->all_waits || opts->wait_stacks,
+			   .calls = syscall_names_new(arch ? arch : "") };
+	int err = w.calls ? wait_graph_read(rep, opts->scan, &g) : -ENOMEM;
+
+	if (!err && !g.nr)
+		put_nothing(opts->scan, out);
+	else if (!err)
+		err = wait_graph_link(&g);
+	if (!err && g.nr)
+		err = put_all(&w, opts, out);
+	wait_graph_release(&g);
+	syscall_names_free(w.calls);
+	return err ? err : ferror(out) ? -errno : 0;
+}
+
+static bool made(const char *head)
+{
+	unsigned scan;
+
+	return sscanf(head, "Snapshot %u, ", &scan) == 1 ||
+	       !strncmp(head, "There are no rows of snapshot", 29);
+}
+
+const struct renderer renderer_waits = {
+	.name = "waits", .suffixes = ".waits", .of_scans = true,
+	.made = made,
+	.is_for_reading = true, .stream = waits_stream,
+	.help = "who waits for whom in the last snapshot: deadlocks, convoys, all other waits",
+};

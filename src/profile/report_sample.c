@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/profile/report_sample.h"
-
-bool report_sample_tgid(const struct report_sample *s, uint32_t *tgid)
-{
-	*tgid = s->process ? s->process->tgid : 0;
-	return s->process || (s->thread && !s->thread->tid);
-}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/waits/wait_function.h"
+
+#include <string.h>
+
+#define LOOK_AT 64			/* functions at most */
+#define LEN(array) (sizeof(array) / sizeof((array)[0]))
+
+/* If functions of several kinds are in a stack, the kind that comes first here counts. */
+static const struct lock_kind kinds[] = {
+	{ "ObjectMonitor::enter*", "Java monitor", "jstack PID", LOCK_HELD_ELSEWHERE },
+	{ "ObjectMonitor::EnterI", "Java monitor", "jstack PID", LOCK_HELD_ELSEWHERE },
+	{ "ObjectMonitor::ReenterI", "Java monitor", "jstack PID", LOCK_HELD_ELSEWHERE },
+	{ "ObjectMonitor::wait", "Java notify()", "jstack PID", LOCK_MAYBE },
+	{ "JVM_Sleep", "time", "", LOCK_IDLE },
+	{ "JavaThread::sleep", "time", "", LOCK_IDLE },
+	{ "java.util.concurrent.locks.ReentrantLock*", "Java lock", "jstack -l PID",
+	  LOCK_HELD_ELSEWHERE },
+	{ "java.util.concurrent.locks.ReentrantReadWriteLock*", "Java read-write lock",
+	  "jstack -l PID", LOCK_HELD_ELSEWHERE },
+	{ "java.util.concurrent.locks.*Condition*", "Java condition or queue", "jstack -l PID",
+	  LOCK_MAYBE },
+	{ "Unsafe_Park", "Java lock or queue", "jstack -l PID", LOCK_MAYBE },
+	{ "jdk.internal.misc.Unsafe.park", "Java lock or queue", "jstack -l PID", LOCK_MAYBE },
+	{ "LWLock*", "PostgreSQL LWLock", "pg_stat_activity", LOCK_HELD },
+	{ "ProcSleep", "PostgreSQL lock", "pg_blocking_pids(PID)", LOCK_HELD },
+	{ "lock_wait_suspend_thread", "InnoDB row lock", "sys.innodb_lock_waits", LOCK_HELD },
+	{ "MDL_context::acquire_lock", "MySQL metadata lock", "sys.schema_table_lock_waits",
+	  LOCK_HELD },
+	{ "take_gil", "Python's GIL", "py-spy dump -p PID", LOCK_HELD },
+	{ "_PyMutex_LockTimed", "Python lock", "py-spy dump -p PID", LOCK_HELD },
+	{ "PyThread_acquire_lock*", "Python lock", "py-spy dump -p PID", LOCK_MAYBE },
+	{ "_PyParkingLot_Park", "Python lock", "py-spy dump -p PID", LOCK_MAYBE },
+	{ "rb_mutex_lock", "Ruby mutex", "rbspy snapshot -p PID", LOCK_HELD },
+	{ "thread_sched_to_running*", "Ruby's GVL", "rbspy snapshot -p PID", LOCK_HELD },
+	{ "sync.(*Mutex).lockSlow", "Go mutex", "dlv attach PID, or pprof", LOCK_HELD },
+	{ "sync.(*Mutex).Lock", "Go mutex", "dlv attach PID, or pprof", LOCK_HELD },
+	{ "runtime.semacquire*", "Go semaphore", "dlv attach PID, or pprof", LOCK_HELD },
+	{ "runtime.lock2", "Go runtime lock", "dlv attach PID, or pprof", LOCK_HELD },
+	{ "runtime.templateThread", "work", "", LOCK_IDLE },
+	{ "runtime.sysmon", "time", "", LOCK_IDLE },
+	{ "runtime.stopm", "work for goroutines", "dlv attach PID, or pprof", LOCK_MAYBE },
+	{ "pthread_join", "end of a thread", "", LOCK_MAYBE },
+	{ "pthread_timedjoin*", "end of a thread", "", LOCK_MAYBE },
+	{ "pthread_clockjoin*", "end of a thread", "", LOCK_MAYBE },
+	{ "__pthread_clockjoin*", "end of a thread", "", LOCK_MAYBE },
+	{ "__pthread_timedjoin*", "end of a thread", "", LOCK_MAYBE },
+	{ "pthread_rwlock_*", "read-write lock", "gdb -p PID", LOCK_HELD },
+	{ "__pthread_rwlock_*", "read-write lock", "gdb -p PID", LOCK_HELD },
+	{ "pthread_barrier_wait", "barrier", "", LOCK_MAYBE },
+	{ "__pthread_barrier_wait", "barrier", "", LOCK_MAYBE },
+	{ "pthread_cond_*", "condition", "", LOCK_IDLE },
+	{ "__pthread_cond_*", "condition", "", LOCK_IDLE },
+	{ "__lll_lock_wait_private", "lock of libc", "gdb -p PID", LOCK_HELD },
+	{ "pthread_mutex_*", "mutex", "gdb -p PID", LOCK_HELD },
+	{ "__pthread_mutex_*", "mutex", "gdb -p PID", LOCK_HELD },
+	{ "__lll_lock_wait*", "mutex", "gdb -p PID", LOCK_HELD },
+	{ "std::sys::*Mutex::lock_contended", "Rust mutex", "gdb -p PID", LOCK_HELD },
+	{ "std::sys::*RwLock::*_contended", "Rust read-write lock", "gdb -p PID", LOCK_HELD },
+	{ "std::sys::*Condvar::*", "condition", "", LOCK_IDLE },
+	{ "parking_lot::raw_mutex::*", "Rust mutex", "gdb -p PID", LOCK_HELD },
+	{ "parking_lot::raw_rwlock::*", "Rust read-write lock", "gdb -p PID", LOCK_HELD },
+	{ "absl::*Mutex::Lock*", "mutex", "gdb -p PID", LOCK_HELD },
+	{ "__new_sem_wait*", "semaphore", "", LOCK_IDLE },
+	{ "sem_*wait*", "semaphore", "", LOCK_IDLE },
+};
+
+/* Functions of libraries and runtimes, which say how a thread waits and nothing of the program. */
+static const char *const wrappers[] = {
+	"__futex*", "futex*", "__lll_*", "lll_*", "pthread_*", "__pthread_*", "___pthread_*",
+	"__new_sem_*", "__old_sem_*", "sem_wait*", "sem_timedwait*", "sem_clockwait*", "do_futex*",
+	"do_sem_wait*", "syscall", "__syscall*", "__internal_syscall*", "syscall_cancel*",
+	"__timedwait*", "__wait", "__lock", "__GI_*", "__libc_*", "__gthread_*", "__glibcxx_*",
+	"__gthrw_*",
+	"read", "__read*", "write", "__write*", "readv", "writev", "recv", "recvfrom", "recvmsg",
+	"__recv*", "__libc_recv*", "send", "sendto", "sendmsg", "__send*", "accept", "accept4",
+	"poll", "__poll*", "ppoll", "select", "__select*", "pselect*", "epoll_*wait*", "wait4",
+	"waitpid", "waitid", "__wait*", "flock", "__flock", "fcntl*", "__fcntl*", "nanosleep",
+	"clock_nanosleep*", "__nanosleep*", "__clock_nanosleep*", "sleep", "__sleep", "usleep",
+	"__connect*", "connect", "fsync", "fdatasync", "sccp", "__cp_*",
+	"std::mutex::*", "std::timed_mutex::*", "std::recursive_*", "std::shared_*mutex*",
+	"std::__*", "std::lock_guard*", "std::unique_lock*", "std::scoped_lock*",
+	"std::shared_lock*", "std::lock", "std::condition_variable*", "std::thread::join",
+	"std::this_thread::*", "std::counting_semaphore*", "std::future*", "std::atomic*",
+	"std::sys::*", "std::sys_common::*", "std::sync::*", "std::thread::*", "std::io::*",
+	"<std::*", "core::*", "<core::*", "parking_lot::*", "parking_lot_core::*", "lock_api::*",
+	"tokio::runtime::park::*", "absl::*Mutex*", "absl::*CondVar*", "AbslInternal*",
+	"runtime.*", "sync.*", "internal/*", "syscall.*", "os.(*File).*", "net.(*netFD).*",
+	"os::*", "ObjectMonitor::*", "ObjectSynchronizer::*", "LightweightSynchronizer::*",
+	"Monitor::*", "Mutex::*", "Parker::*",
+	"PlatformEvent::*", "PosixSemaphore::*", "Unsafe_Park", "JVM_*", "JavaThread::sleep",
+	"JavaThread::wait_for_object_deoptimization", "InterpreterRuntime::*", "SharedRuntime::*",
+	"Runtime1::*", "OptoRuntime::*", "MutexLocker*", "Interpreter", "java.lang.Object.wait*",
+	"java.lang.Thread.sleep*", "java.util.concurrent.locks.*", "jdk.internal.misc.*",
+	"sun.misc.Unsafe.*",
+	"uv_cond_*", "uv_mutex_*", "uv_sem_*", "uv__sem_*", "uv_rwlock_*", "uv__io_poll", "uv_run",
+	"uv__epoll*", "node::LibuvMutexTraits*", "node::*MutexBase*", "node::*ConditionVariable*",
+	"v8::base::Mutex*", "v8::base::*ConditionVariable*", "v8::base::*Semaphore*",
+	"take_gil", "PyCOND_*", "PyEval_*", "_PyEval_*", "eval_frame_handle_pending", "PyThread_*",
+	"lock_PyThread_*", "acquire_timed", "rlock_acquire*", "_PyMutex_*", "PyMutex_*",
+	"_PySemaphore_*", "_PyParkingLot_*", "cfunction_*", "_PyObject_*", "PyObject_*",
+	"_PyFunction_*", "_PyVectorcall_*", "method_vectorcall*", "vectorcall_*", "do_call_core",
+	"slot_tp_*", "_Py_Handle_Pending", "_Py_HandlePending",
+	"WaitEventSetWait*", "WaitLatch*", "PGSemaphore*", "LWLock*", "ProcSleep", "LockAcquire*",
+	"WaitOnLock", "rb_mutex_*", "thread_sched_*", "native_cond_*", "native_sleep",
+	"do_mutex_lock",
+};
+
+/* The outermost functions of threads, which say nothing of what they do. */
+static const char *const starters[] = {
+	"_start", "__libc_start*", "start_thread", "clone", "clone3", "__clone*", "thread_run",
+	"pythread_wrapper", "thread_native_entry", "Thread::call_run", "execute_native_thread_*",
+	"runtime.mcall", "runtime.mstart*", "runtime.goexit*",
+};
+
+static const char *const libraries[] = {
+	"libc.so*", "libc-2.*", "libpthread*", "ld-linux*", "ld-musl*", "libc.musl*", "libuv.so*",
+};
+
+/* Whether the name of a function may end here: before its parameters, or a copy's suffix. */
+static bool is_end(char c)
+{
+	return !c || strchr("(<.@[ ", c);
+}
+
+/* Patterns have at most two stars, of which one is the last character if there are two. */
+static bool fits(const char *pattern, const char *name)
+{
+	const char *star = strchr(pattern, '*');
+	size_t len = star ? (size_t)(star - pattern) : strlen(pattern);
+	const char *rest, *found;
+
+	/* Methods of Go have a star in their names: "sync.(*Mutex).Lock". */
+	if (star > pattern && star[-1] == '(') {
+		len = strlen(pattern);
+		star = NULL;
+	}
+	if (strncmp(pattern, name, len))
+		return false;
+	if (!star || !star[1])
+		return star || is_end(name[len]);
+	rest = star + 1;
+	len = strcspn(rest, "*");
+	found = memmem(name + (star - pattern), strlen(name + (star - pattern)), rest, len);
+	return found && (rest[len] || is_end(found[len]));
+}
+
+static bool fits_any(const char *const *patterns, size_t nr, const char *name)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (fits(patterns[i], name))
+			return true;
+	return false;
+}
+
+static const struct lock_kind *kind_of(const char *name, const struct lock_kind *best)
+{
+	for (const struct lock_kind *k = kinds; k < (best ? best : kinds + LEN(kinds)); k++)
+		if (fits(k->function, name))
+			return k;
+	return best;
+}
+
+/* Whether the code of a frame is in one of the libraries that every program waits in. */
+static bool in_library(const struct definition_store *t, uint32_t frame)
+{
+	const struct rec_frame *f = definition_store_find_frame(t, frame);
+	const struct rec_binary *b = f ? definition_store_find_binary(t, f->binary) : NULL;
+	const char *path = b ? definition_store_string(t, b->path, NULL) : "", *slash;
+
+	slash = strrchr(path, '/');
+	return fits_any(libraries, LEN(libraries), slash ? slash + 1 : path);
+}
+
+/* Code made at run time without a name: what it calls for waiting says more. */
+static bool says_nothing(const struct frame_view *v)
+{
+	return !v->named && v->len && v->name[0] == '[' && !strchr(v->name, '+');
+}
+
+struct look {
+	struct wait_function *f;
+	const struct definition_store *t;
+	struct wait_function locking;	/* the function by which the kind of lock is known */
+	/* The program's own function was met (is_own), or there is none. */
+	bool done, is_own;
+	int nr;
+};
+
+static void keep(struct wait_function *f, const struct frame_view *v, const char *buf)
+{
+	f->name = v->name;
+	f->len = v->len;
+	if (v->name == buf) {
+		memcpy(f->buf, buf, FRAME_TEXT_MAX);
+		f->name = f->buf;
+	}
+}
+
+static void look_for_lock(struct look *l, const struct frame_view *v, const char *buf)
+{
+	const struct lock_kind *kind = v->named ? kind_of(v->name, l->f->lock) : l->f->lock;
+
+	if (kind != l->f->lock)
+		keep(&l->locking, v, buf);
+	l->f->lock = kind;
+}
+
+/* Takes the next function outwards. */
+static void look_at(struct look *l, uint32_t frame, uint32_t i)
+{
+	char buf[FRAME_TEXT_MAX];
+	struct frame_view v;
+
+	definition_store_frame_view(l->t, frame, i, buf, &v);
+	l->nr++;
+	look_for_lock(l, &v, buf);
+	if (l->done || (!l->f->len && in_library(l->t, frame)))
+		return;
+	if (says_nothing(&v) || fits_any(starters, LEN(starters), v.name)) {
+		l->done = true;
+		return;
+	}
+	keep(l->f, &v, buf);
+	l->done = l->is_own = !fits_any(wrappers, LEN(wrappers), v.name);
+}
+
+static void use_locking_function(struct look *l)
+{
+	struct wait_function *f = l->f;
+
+	f->name = l->locking.name;
+	f->len = l->locking.len;
+	if (f->name == l->locking.buf)
+		f->name = memcpy(f->buf, l->locking.buf, FRAME_TEXT_MAX);
+}
+
+void wait_function_of(const struct definition_store *t, uint32_t ustack, struct wait_function *f)
+{
+	struct look l = { .f = f, .t = t };
+	const struct table_node *n;
+
+	f->name = "";
+	f->len = 0;
+	f->lock = NULL;
+	for (; ustack && l.nr < LOOK_AT && (n = definition_store_find_node(t, ustack));
+	     ustack = n->parent) {
+		uint32_t nr = definition_store_frame_depth(t, n->frame);
+
+		for (uint32_t i = 0; i < nr && l.nr < LOOK_AT; i++)
+			look_at(&l, n->frame, i);
+	}
+	if (!l.is_own && f->lock)
+		use_locking_function(&l);
+}
