@@ -3,6 +3,7 @@
 
 # The half that reports. It links with zstd, libseccomp and libcap-ng alone: `make report-half`, tests/tools/report_half.sh.
 REPORT_SRCS := \
+	src/base/base64.c \
 	src/base/call_before.c \
 	src/base/close_fds.c \
 	src/base/extents.c \
@@ -12,6 +13,7 @@ REPORT_SRCS := \
 	src/base/hash_index.c \
 	src/base/helper_deaths.c \
 	src/base/helper_process.c \
+	src/base/hex.c \
 	src/base/intern.c \
 	src/base/io.c \
 	src/base/memory.c \
@@ -24,6 +26,7 @@ REPORT_SRCS := \
 	src/base/own_file.c \
 	src/base/terminal.c \
 	src/base/process_limits.c \
+	src/base/sha256.c \
 	src/base/short_slice.c \
 	src/base/stack_room.c \
 	src/base/stop_signals.c \
@@ -120,7 +123,6 @@ REPORT_SRCS := \
 	src/waits/wait_place.c \
 	src/report/wall_clock.c \
 	src/report/weight_text.c \
-	src/base/base64.c \
 	formats/render/callgrind.c \
 	formats/render/collapse.c \
 	formats/render/columns.c \
@@ -162,7 +164,6 @@ REPORT_SRCS := \
 	formats/render/renderers.c \
 	formats/render/row_table.c \
 	formats/render/scan_sums_json.c \
-	src/base/sha256.c \
 	formats/render/short_name.c \
 	formats/render/speedscope.c \
 	formats/render/svg/svg.c \
@@ -187,6 +188,7 @@ REPORT_SRCS := \
 # The half that records, and the code that reads ELF files.
 CAPTURE_SRCS := \
 	src/base/child_forker.c \
+	src/base/shared_library.c \
 	src/elf/beside_names.c \
 	src/elf/debug_name.c \
 	src/elf/elf_image.c \

@@ -398,6 +398,7 @@ static bool made(const char *head)
 }
 
 const struct renderer renderer_json = {
+	.media_type = "application/json",
 	.name = "json", .suffixes = ".json", .render = json_render,
 	.made = made,
 	.help = "the call tree as JSON for d3-flame-graph and scripts",

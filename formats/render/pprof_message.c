@@ -8,6 +8,7 @@
 #include "formats/render/escape.h"
 #include "formats/render/proto_writer.h"
 #include "src/base/array.h"
+#include "src/base/hex.h"
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
 #include "src/profile/frame_style.h"
@@ -321,8 +322,8 @@ static void put_mapping(struct pprof_message *p, uint32_t id)
 	static const uint32_t has[] = { MAPPING_HAS_FUNCTIONS, MAPPING_HAS_FILES, MAPPING_HAS_LINES,
 					MAPPING_HAS_INLINES };
 
-	for (unsigned i = 0; i < b->build_id_len && i < sizeof(b->build_id); i++)
-		snprintf(build_id + 2 * (size_t)i, 3, "%02x", b->build_id[i]);
+	if (b->build_id_len <= sizeof(b->build_id))
+		hex_put(build_id, b->build_id, b->build_id_len);
 	proto_u64(&p->message, MAPPING_ID, p->first_binary + id);
 	proto_u64(&p->message, MAPPING_FILE, pprof_table_string(p, b->path));
 	proto_u64(&p->message, MAPPING_BUILD_ID, pprof_string(p, build_id));

@@ -73,6 +73,8 @@ struct renderer {
 	/* Or what the names of its files begin with: "callgrind.out"; NULL: anything. */
 	const char *prefix;
 	const char *help;		/* one line for --help */
+	/* What a server calls it; NULL: plain text, or if it is packed, bytes. */
+	const char *media_type;
 	bool is_packed;			/* it compresses by itself */
 	bool by_line;			/* frame_style.by_line of its tree */
 	bool of_scans;			/* shows only rows of scans, whatever else there is */

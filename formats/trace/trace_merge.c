@@ -8,6 +8,7 @@
 
 #include "formats/trace/trace_reader.h"
 #include "formats/trace/trace_writer.h"
+#include "src/base/hex.h"
 
 struct merging {
 	struct trace_merge *m;
@@ -49,8 +50,7 @@ static int tell_origin(struct merging *g)
 	int err;
 
 	g->is_told = true;
-	for (unsigned i = 0; i < 16; i++)
-		snprintf(id + 2 * i, 3, "%02x", uuid[i]);
+	hex_put(id, uuid, 16);
 	err = g->has_host ? 0 : put_host(g);
 	if (!err)
 		err = put_meta(g, "merge.from", g->name, strlen(g->name));

@@ -8,6 +8,7 @@
 
 #include "src/base/bisect.h"
 #include "src/base/fail.h"
+#include "src/base/hex.h"
 #include "src/base/plural.h"
 #include "src/late_names/late_names.h"
 #include "src/symbolize/kernel_hidden.h"
@@ -51,13 +52,9 @@ static int by_missing(const void *a, const void *b)
 
 static void build_id_text(const struct late_binary *b, char *out)
 {
-	int at = 0;
+	int at = b->build_id_len ? sprintf(out, ", build-id ") : 0;
 
-	*out = 0;
-	if (b->build_id_len)
-		at = sprintf(out, ", build-id ");
-	for (unsigned i = 0; i < b->build_id_len && i < 20; i++)
-		at += sprintf(out + at, "%02x", b->build_id[i]);
+	hex_put(out + at, b->build_id, b->build_id_len < 20 ? b->build_id_len : 20);
 }
 
 static void say_binary(const struct late_binary *b, const struct kernel_hidden *hidden)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/render/json_writer.h"
+#include "src/base/hex.h"
 #include "src/inspect/mapped_binaries.h"
 #include "src/inspect/rule_text.h"
 #include "src/inspect/unwind_facts.h"
@@ -20,10 +21,9 @@ static void put_symbol(struct json_writer *w, const struct unwind_facts *f, uint
 
 static void put_identity(struct json_writer *w, const struct unwind_facts *f)
 {
-	char id[2 * sizeof(f->img->build_id) + 1] = "";
+	char id[2 * sizeof(f->img->build_id) + 1];
 
-	for (unsigned i = 0; i < f->img->build_id_len; i++)
-		snprintf(id + 2 * i, 3, "%02x", f->img->build_id[i]);
+	hex_put(id, f->img->build_id, f->img->build_id_len);
 	json_put_text(w, "build_id", id);
 	json_put_text(w, "machine", unwind_info_machine(f));
 	json_put_text(w, "kind", unwind_info_type(f));

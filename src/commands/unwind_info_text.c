@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/render/escape.h"
+#include "src/base/hex.h"
 #include "src/inspect/mapped_binaries.h"
 #include "src/inspect/rule_text.h"
 #include "src/inspect/unwind_facts.h"
@@ -80,12 +81,12 @@ static void put_more(size_t shown, uint64_t nr)
 
 static void put_identity(const char *path, const struct unwind_facts *f)
 {
+	char id[2 * sizeof(f->img->build_id) + 1];
+
+	hex_put(id, f->img->build_id, f->img->build_id_len);
 	fputs("file      ", stdout);
 	put_foreign(path);
-	fputs("\nbuild-id  ", stdout);
-	for (unsigned i = 0; i < f->img->build_id_len; i++)
-		printf("%02x", f->img->build_id[i]);
-	printf("%s\nkind      %s, %s; %s\n", f->img->build_id_len ? "" : "none",
+	printf("\nbuild-id  %s\nkind      %s, %s; %s\n", *id ? id : "none",
 	       unwind_info_machine(f), unwind_info_type(f),
 	       !f->symbols || !elf_symbols_count(f->symbols) ? "no names"
 	       : f->has_symtab				     ? "all functions have names"

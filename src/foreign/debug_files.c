@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/base/hex.h"
 #include "src/foreign/debug_files.h"
 
 #include <limits.h>
@@ -194,8 +195,7 @@ static void try_by_build_id(struct debug_search *s, const uint8_t *id, uint32_t 
 
 	if (len < 2 || len > 64)
 		return;
-	for (uint32_t i = 1; i < len; i++)
-		snprintf(hex + 2 * (i - 1), 3, "%02x", id[i]);
+	hex_put(hex, id + 1, len - 1);
 	try_path(s, FOREIGN_LINKS, DEBUG_ROOT "/.build-id/%02x/%s.debug", id[0], hex);
 }
 

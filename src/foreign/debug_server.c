@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/foreign/debug_server.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
@@ -16,6 +15,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/shared_library.h"
 #include "src/foreign/kept_file.h"
 #include "src/helpers/helper.h"
 #include "src/rights/capabilities.h"
@@ -65,19 +65,20 @@ static void set_environment(void)
 
 static int begin(void **state)
 {
+	static const struct shared_function functions[] = {
+		{ "debuginfod_begin", offsetof(struct client, begin) },
+		{ "debuginfod_find_debuginfo", offsetof(struct client, find) },
+		{ "debuginfod_end", offsetof(struct client, end) },
+	};
+	static const char *const names[] = { LIBRARY };
 	static struct client c;
 	void *library;
 
 	if (!geteuid())
 		return -EPERM;
 	set_environment();
-	library = dlopen(LIBRARY, RTLD_NOW);
-	if (library) {
-		*(void **)&c.begin = dlsym(library, "debuginfod_begin");
-		*(void **)&c.find = dlsym(library, "debuginfod_find_debuginfo");
-		*(void **)&c.end = dlsym(library, "debuginfod_end");
-	}
-	*state = c.begin && c.find && c.end ? &c : NULL;
+	library = shared_library_open(names, 1);
+	*state = library && !shared_library_find(library, functions, 3, &c) ? &c : NULL;
 	return 0;
 }
 

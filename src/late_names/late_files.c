@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/base/clock.h"
+#include "src/base/hex.h"
 #include "src/base/no_answer.h"
 #include "src/foreign/debug_server.h"
 #include "src/foreign/file_opener.h"
@@ -131,9 +132,7 @@ static bool build_id_path(const struct late_binary *b, const char *suffix, char 
 	if (b->build_id_len < 2)
 		return false;
 	at = sprintf(path, ".build-id/%02x/", b->build_id[0]);
-	for (unsigned i = 1; i < b->build_id_len; i++)
-		at += sprintf(path + at, "%02x", b->build_id[i]);
-	strcpy(path + at, suffix);
+	strcpy(hex_put(path + at, b->build_id + 1, b->build_id_len - 1u), suffix);
 	return true;
 }
 

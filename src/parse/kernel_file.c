@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/base/hex.h"
 #include "src/parse/kernel_file.h"
 
 #include <errno.h>
@@ -35,11 +36,13 @@ static bool release_is_plain(const char *release)
 
 static size_t put_build_id(const struct kernel_wanted *w, char *out)
 {
-	size_t n = 0;
+	char *end = hex_put(out, w->build_id, w->build_id_len ? 1 : 0);
 
-	for (uint32_t i = 0; i < w->build_id_len; i++)
-		n += (size_t)sprintf(out + n, i == 1 ? "/%02x" : "%02x", w->build_id[i]);
-	return n;
+	if (w->build_id_len > 1) {
+		*end++ = '/';
+		end = hex_put(end, w->build_id + 1, w->build_id_len - 1);
+	}
+	return (size_t)(end - out);
 }
 
 static bool place(const struct kernel_wanted *w, const char *const *v, size_t nr, size_t i,

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
+#include "src/base/hex.h"
 #include "src/base/io.h"
 #include "src/base/own_file.h"
 #include "src/debug_info/debug_cache.h"
@@ -112,12 +113,11 @@ void line_cache_free(struct line_cache *c)
 
 static int name_of(const struct line_cache_key *key, char name[NAME_MAX_BYTES])
 {
-	size_t n = 0;
+	size_t n;
 
 	if (!key->build_id_len || key->build_id_len > 64)
 		return -ENOENT;
-	for (uint32_t i = 0; i < key->build_id_len; i++)
-		n += (size_t)snprintf(name + n, NAME_MAX_BYTES - n, "%02x", key->build_id[i]);
+	n = (size_t)(hex_put(name, key->build_id, key->build_id_len) - name);
 	snprintf(name + n, NAME_MAX_BYTES - n, "-%u-%llx-%llx-%llx.%lx" SUFFIX, key->owner,
 		 (unsigned long long)key->dev, (unsigned long long)key->ino,
 		 (unsigned long long)key->changed.tv_sec, (unsigned long)key->changed.tv_nsec);

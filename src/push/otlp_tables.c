@@ -7,6 +7,7 @@
 
 #include "formats/render/escape.h"
 #include "src/base/array.h"
+#include "src/base/hex.h"
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
 #include "src/profile/frame_style.h"
@@ -234,8 +235,8 @@ static uint32_t mapping_of(struct otlp_tables *t, uint32_t binary)
 
 	if (!b)
 		return 0;
-	for (unsigned i = 0; i < b->build_id_len && i < sizeof(b->build_id); i++)
-		snprintf(hex + 2 * (size_t)i, 3, "%02x", b->build_id[i]);
+	if (b->build_id_len <= sizeof(b->build_id))
+		hex_put(hex, b->build_id, b->build_id_len);
 	m.file = string_of_id(t, b->path);
 	if (*hex)
 		m.build_id = otlp_text_attribute(t, "process.executable.build_id.gnu", hex,

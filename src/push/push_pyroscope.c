@@ -21,6 +21,7 @@
 #include "src/base/base64.h"
 #include "formats/render/json_writer.h"
 #include "src/base/array.h"
+#include "src/base/hex.h"
 #include "src/report/weight_text.h"
 #include "src/push/push_job.h"
 #include "src/push/push_pprof.h"
@@ -98,10 +99,14 @@ static const char *label_name(const char *key, char out[PUSH_NAME_MAX])
 
 static void uuid_text(const uint8_t id[16], char out[UUID_TEXT])
 {
+	static const uint8_t groups[] = { 4, 2, 2, 2, 6 };
 	char *s = out;
 
-	for (int i = 0; i < 16; i++)
-		s += sprintf(s, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
+	for (size_t i = 0; i < sizeof(groups); id += groups[i++]) {
+		s = hex_put(s, id, groups[i]);
+		*s++ = '-';
+	}
+	s[-1] = 0;
 }
 
 /* ---- push.v1 ---- */

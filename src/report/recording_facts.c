@@ -6,6 +6,7 @@
 
 #include "src/base/fail.h"
 #include "src/base/hash_index.h"
+#include "src/base/hex.h"
 #include "src/base/intern.h"
 #include "src/report/report.h"
 #include "src/report/report_parts.h"
@@ -19,8 +20,7 @@ static void put_uuid(char text[33], const uint8_t uuid[16])
 	text[0] = 0;
 	if (!memcmp(uuid, none, sizeof(none)))
 		return;			/* its IDENT was lost */
-	for (unsigned i = 0; i < 16; i++)
-		snprintf(text + 2 * i, 3, "%02x", uuid[i]);
+	hex_put(text, uuid, 16);
 }
 
 static void note_meta(struct recording_facts *f, const struct report_meta_item *m)

@@ -252,7 +252,9 @@ static int give_all(struct giving *g)
 			err = give_repeat(g, &rec.repeat);
 	}
 	free(g->passing);
-	return err || n < 0 ? err ?: n : check_whole(g->rep);
+	if (err)
+		return err;
+	return n < 0 ? n : check_whole(g->rep);
 }
 
 int report_samples(struct report *rep, report_sample_fn fn, void *ctx)

@@ -303,17 +303,10 @@ static void name_file(const struct download *d, struct MHD_Response *response)
 				"sandbox allow-scripts allow-popups; frame-ancestors 'none'");
 }
 
-static const char *type_of(const struct renderer *r)
+static const char *media_type(const struct renderer *r)
 {
-	static const char *const types[][2] = {
-		{ "html", "text/html; charset=utf-8" }, { "svg", "image/svg+xml" },
-		{ "json", "application/json" }, { "csv", "text/csv; charset=utf-8" },
-		{ "ndjson", "application/x-ndjson" },
-	};
-
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (!strcmp(r->name, types[i][0]))
-			return types[i][1];
+	if (r->media_type)
+		return r->media_type;
 	return r->is_packed ? "application/octet-stream" : "text/plain; charset=utf-8";
 }
 
@@ -334,5 +327,5 @@ enum MHD_Result download_answer(struct MHD_Connection *c, struct download *d)
 	if (!response)
 		return MHD_NO;
 	name_file(d, response);
-	return server_send(d->s, c, MHD_HTTP_OK, type_of(d->renderer), response);
+	return server_send(d->s, c, MHD_HTTP_OK, media_type(d->renderer), response);
 }

@@ -225,6 +225,7 @@ static bool made(const char *head)
 }
 
 const struct renderer renderer_csv = {
+	.media_type = "text/csv; charset=utf-8",
 	.name = "csv", .suffixes = ".csv .csv.zst", .stream = csv_stream, .rows = &csv_rows,
 	.made = made,
 	.help = "a row for each sample: timestamp|tid|tgid|comm|state|ustack|kstack",

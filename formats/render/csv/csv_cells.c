@@ -6,6 +6,7 @@
 
 #include "formats/render/csv/csv_parts.h"
 #include "formats/render/escape.h"
+#include "src/base/hex.h"
 #include "src/model/definition_store.h"
 
 void csv_put_decimal(struct csv *c, uint64_t v)
@@ -53,12 +54,10 @@ void csv_escape_frame(const struct csv *c, FILE *out, const char *s, size_t len)
 
 void csv_put_digits_of(struct csv *c, const struct rec_binary *b)
 {
-	static const char digits[] = "0123456789abcdef";
+	char hex[2 * sizeof(b->build_id) + 1];
 
-	for (unsigned i = 0; b && i < b->build_id_len; i++) {
-		bb_u8(&c->row, (uint8_t)digits[b->build_id[i] >> 4]);
-		bb_u8(&c->row, (uint8_t)digits[b->build_id[i] & 15]);
-	}
+	if (b && b->build_id_len <= sizeof(b->build_id))
+		bb_bytes(&c->row, hex, (size_t)(hex_put(hex, b->build_id, b->build_id_len) - hex));
 }
 
 int csv_put_string(struct csv *c, uint32_t string)

@@ -112,6 +112,7 @@ static bool made(const char *head)
 }
 
 const struct renderer renderer_ndjson = {
+	.media_type = "application/x-ndjson",
 	.name = "ndjson", .suffixes = ".ndjson .ndjson.zst .jsonl .jsonl.zst",
 	.stream = ndjson_stream, .rows = &ndjson_rows, .made = made,
 	.help = "an object of JSON for each sample, on a line of its own, for databases",

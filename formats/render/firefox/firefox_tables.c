@@ -10,6 +10,7 @@
 #include "formats/render/thread_tracks.h"
 #include "src/base/array.h"
 #include "src/base/hash_index.h"
+#include "src/base/hex.h"
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
 #include "src/profile/profile.h"
@@ -354,8 +355,7 @@ static void put_build_id(struct json_writer *w, const struct rec_binary *b)
 		json_null(w);
 		return;
 	}
-	for (int i = 0; i < b->build_id_len; i++)
-		snprintf(text + 2 * i, 3, "%02x", b->build_id[i]);
+	hex_put(text, b->build_id, b->build_id_len);
 	json_string(w, text, strlen(text));
 }
 

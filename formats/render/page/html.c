@@ -243,6 +243,7 @@ static int html_stream(struct report *rep, const struct render_opts *opts, FILE 
 }
 
 const struct renderer renderer_html = {
+	.media_type = "text/html; charset=utf-8",
 	.name = "html",
 	.suffixes = ".html .htm",
 	.is_picture = true,

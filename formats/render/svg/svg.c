@@ -144,6 +144,7 @@ static bool made(const char *head)
 }
 
 const struct renderer renderer_svg = {
+	.media_type = "image/svg+xml",
 	.name = "svg",
 	.suffixes = ".svg",
 	.made = made,

@@ -274,7 +274,7 @@ static void count_stack(struct session *s, const struct rec_sample *sample)
 }
 
 /* true: the rows are equal. Time and number of the scan are not compared: REPEAT has its own. */
-static bool is_same(const struct rec_sample *a, const struct rec_sample *b)
+static bool has_same_state(const struct rec_sample *a, const struct rec_sample *b)
 {
 	return a->cpu == b->cpu && a->state == b->state && a->flags == b->flags;
 }
@@ -341,7 +341,7 @@ static int same_again(struct session *s, const struct wire_stack *w, uint32_t sc
 	rec.sample.state = w->state;
 	rec.sample.scan = scan;
 	rec.sample.flags &= ~(uint32_t)SAMPLE_LATE;
-	equal = last && is_same(&last->sample, &rec.sample) &&
+	equal = last && has_same_state(&last->sample, &rec.sample) &&
 		!memcmp(last->comm, w->head->comm, WIRE_COMM);
 	if (!last || memcmp(last->comm, w->head->comm, WIRE_COMM))
 		rec.sample.thread = thread_of(s, w->head, session_process(s, w->head));

@@ -231,8 +231,8 @@ static uint32_t region_binary(struct stack_definer *d, const struct kernel_regio
 }
 
 /* Kernel symbols are in memory, so a name alone is written at once, without the symbolizer. */
-static void name_kernel_frame(struct stack_definer *d, uint32_t id, uint64_t offset,
-			      const char *name)
+static void name_raw_frame(struct stack_definer *d, uint32_t id, uint64_t offset,
+			   const char *name)
 {
 	struct record rec = { .tag = REC_SYMBOL, .symbol = { .frame = id, .status = SYMBOL_NONE } };
 	struct rec_line line = { 0 };
@@ -285,7 +285,7 @@ static uint32_t made_frame(struct stack_definer *d, const struct made_code *m, u
 	if (is_new && id && d->deps.no_names)
 		d->unresolved++;
 	else if (is_new && id)
-		name_kernel_frame(d, id, addr - m->start, m->name);
+		name_raw_frame(d, id, addr - m->start, m->name);
 	return id;
 }
 
@@ -316,9 +316,9 @@ static uint32_t kernel_frame(struct stack_definer *d, uint64_t addr, bool exact)
 	else if (is_new && id && f.binary && f.binary == d->kernel_with_lines)
 		symbolizer_request(d->deps.symbolizer, f.binary, id, call, !exact);
 	else if (is_new && id && d->deps.kernel && !kernel_symbols_find(d->deps.kernel, call, &ks))
-		name_kernel_frame(d, id, addr - ks.addr, ks.name);
+		name_raw_frame(d, id, addr - ks.addr, ks.name);
 	else if (is_new && id && d->deps.kernel)
-		name_kernel_frame(d, id, 0, NULL);
+		name_raw_frame(d, id, 0, NULL);
 	return id;
 }
 
@@ -332,7 +332,7 @@ static uint32_t vector_frame(struct stack_definer *d, uint64_t raw)
 
 	if (is_new && id) {
 		interrupt_name((uint32_t)raw, name, sizeof(name));
-		name_kernel_frame(d, id, 0, name);
+		name_raw_frame(d, id, 0, name);
 	}
 	return id;
 }
@@ -354,7 +354,7 @@ static uint32_t mark_frame(struct stack_definer *d, uint64_t why)
 
 	d->marks++;
 	if (is_new && id)
-		name_kernel_frame(d, id, 0, name);
+		name_raw_frame(d, id, 0, name);
 	return id;
 }
 
