@@ -281,14 +281,15 @@ CAPTURE_SRCS := \
 	src/debug_info/die_cursor.c \
 	src/debug_info/die_ranges.c \
 	src/debug_info/die_units.c \
-	src/debug_info/dwo_package.c \
+	src/debug_info/dwp_index.c \
+	src/debug_info/split_file.c \
 	src/debug_info/split_unit.c \
 	src/debug_info/go_lines.c \
 	src/debug_info/go_pcs.c \
 	src/debug_info/line_program.c \
-	src/debug_info/unit_builder.c \
 	src/debug_info/unit_lines.c \
 	src/debug_info/unit_reader.c \
+	src/debug_info/unit_source.c \
 	src/debug_info/unit_spans.c \
 	src/debug_info/unit_table.c \
 	src/debug_info/unit_tree.c \

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/debug_info/alternate_name.h"
 
-#include <elfutils/libdwelf.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/types.h>
 
 #include "src/base/bytes.h"
 #include "src/debug_info/debug_section.h"
@@ -62,11 +60,22 @@ size_t alternate_name_read(Elf *elf, const char **name, const void **id)
 	return len ? len : read_sup(elf, false, name, id);
 }
 
+/* Reads the id of a note NT_GNU_BUILD_ID, whose name has four bytes with its NUL. */
+static size_t read_build_id(Elf *elf, const void **id)
+{
+	struct byte_reader r = section_of(elf, ".note.gnu.build-id");
+	uint32_t name_size = br_u32(&r), len = br_u32(&r), type = br_u32(&r);
+	const uint8_t *name = br_bytes(&r, 4);
+
+	if (!name || name_size != 4 || type != NT_GNU_BUILD_ID || memcmp(name, "GNU", 4))
+		return 0;
+	return id_of(&r, len, id);
+}
+
 size_t alternate_name_own(Elf *elf, const void **id)
 {
 	const char *name;
 	size_t len = read_sup(elf, true, &name, id);
-	ssize_t build_id = len ? 0 : dwelf_elf_gnu_build_id(elf, id);
 
-	return len ? len : build_id > 0 ? (size_t)build_id : 0;
+	return len ? len : read_build_id(elf, id);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/debug_info/debug_file.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -14,48 +12,47 @@
 #include "src/debug_info/debug_section.h"
 #include "src/debug_info/debug_sections.h"
 #include "src/debug_info/die_units.h"
-#include "src/debug_info/dwo_package.h"
+#include "src/debug_info/dwp_index.h"
+#include "src/debug_info/split_file.h"
 #include "src/debug_info/split_unit.h"
-#include "src/debug_info/unit_builder.h"
 #include "src/debug_info/unit_reader.h"
+#include "src/debug_info/unit_source.h"
+#include "src/debug_info/work_limit.h"
 #include "src/elf/plain_elf.h"
 
-#define MAX_UNITS (1u << 20)
-#define MAX_UNIT_RANGES 65536
-/*
- * The handle is renewed when tables of so many bytes were made. For a large C++ unit libdw keeps
- * several times as much as its table has, and it ends the process when it gets no memory.
- */
-#define ROOM_BYTES (2u << 20)
+/* Pages of the file are given back when tables of so many bytes were made. */
+#define REST_BYTES (2u << 20)
+
+/* A file that is read, and its units. */
+struct units_file {
+	struct plain_elf *plain;	/* NULL: there is none */
+	struct debug_sections sections;
+	struct die_units *units;
+};
 
 struct debug_file {
-	struct plain_elf *plain;
-	Elf *elf;			/* of plain */
-	Dwarf *dwarf;
+	struct units_file own;
+	struct units_file alt;		/* of dwz */
 	struct addr_range *code;
 	size_t nr_code, cap_code;
-	size_t made_bytes;		/* of tables, since the handle was opened */
-	struct plain_elf *alt_plain;	/* of dwz */
-	Dwarf *alt;
-	struct dwo_package *package;
+	size_t made_bytes;		/* of tables, since pages were given back */
+	struct split_file *package;
 	uint32_t lack;
-	struct debug_sections sections, alt_sections;
-	struct die_units *units, *alt_units;	/* NULL: libdw alone reads the file */
 };
 
 /* ---- the file ---- */
 
-static int read_code(struct debug_file *f)
+static int read_code(struct debug_file *f, Elf *elf)
 {
 	size_t nr;
 
-	if (elf_getphdrnum(f->elf, &nr))
+	if (elf_getphdrnum(elf, &nr))
 		return -EBADMSG;
 	for (size_t i = 0; i < nr && i < UINT16_MAX; i++) {
 		struct addr_range *r;
 		GElf_Phdr p;
 
-		if (!gelf_getphdr(f->elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
+		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
 			continue;
 		r = array_push(&f->code, &f->nr_code, &f->cap_code);
 		if (!r)
@@ -65,50 +62,31 @@ static int read_code(struct debug_file *f)
 	return f->nr_code ? 0 : -ENOENT;
 }
 
-/* A file without .debug_info has nothing to ask libdw for, which would read its unwind tables. */
-static bool has_debug_info(Elf *elf)
+static int open_units(struct units_file *x)
 {
-	return debug_section(elf, ".debug_info");
+	int err = debug_sections_read(plain_elf_get(x->plain), &x->sections);
+
+	return err ? err : die_units_new(&x->sections, &x->units);
 }
 
-static int open_units(Elf *elf, struct debug_sections *s, struct die_units **us)
+static void close_units(struct units_file *x)
 {
-	return debug_sections_read(elf, s) ? 0 : die_units_new(s, us);
-}
-
-static int read_file(struct debug_file *f)
-{
-	int err;
-
-	f->elf = plain_elf_get(f->plain);
-	if (!has_debug_info(f->elf))
-		return -ENOENT;
-	err = read_code(f);
-	if (err)
-		return err;
-	f->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
-	return f->dwarf ? open_units(f->elf, &f->sections, &f->units) : -EBADMSG;
-}
-
-/* Opens one of the files; *lack: as of debug_file_open(). */
-static int open_plain(int fd, struct plain_elf **pp, uint32_t *lack)
-{
-	int err = plain_elf_open(fd, PLAIN_ALL, 0, pp);
-
-	if (err == -EFBIG || err == -ENOMEM)
-		*lack = DEBUG_LACKS_MEMORY;
-	if (!err && plain_elf_unknown_packing(*pp))
-		*lack = plain_elf_unknown_packing(*pp);
-	return err;
+	die_units_free(x->units);
+	plain_elf_close(x->plain);
+	*x = (struct units_file){ 0 };
 }
 
 int debug_file_open(int fd, struct debug_file **fp, uint32_t *lack)
 {
 	struct debug_file *f = calloc(1, sizeof(*f));
-	int err = f ? open_plain(fd, &f->plain, lack) : -ENOMEM;
+	int err = f ? debug_section_open(fd, &f->own.plain, lack) : -ENOMEM;
 
 	if (!err)
-		err = read_file(f);
+		err = open_units(&f->own);
+	if (!err && !f->own.sections.part[DEBUG_INFO].len)
+		err = -ENOENT;
+	if (!err)
+		err = read_code(f, plain_elf_get(f->own.plain));
 	if (err)
 		debug_file_close(f);
 	else
@@ -125,187 +103,85 @@ void debug_file_close(struct debug_file *f)
 {
 	if (!f)
 		return;
-	die_units_free(f->units);
-	die_units_free(f->alt_units);
-	dwarf_end(f->dwarf);
-	plain_elf_close(f->plain);
-	dwarf_end(f->alt);
-	plain_elf_close(f->alt_plain);
-	dwo_package_close(f->package);
+	close_units(&f->own);
+	close_units(&f->alt);
+	split_file_close(f->package);
 	free(f->code);
 	free(f);
 }
 
 void debug_file_rest(const struct debug_file *f)
 {
-	plain_elf_rest(f->plain);
-	if (f->alt_plain)
-		plain_elf_rest(f->alt_plain);
-}
-
-static int renew(struct debug_file *f)
-{
-	if (f->made_bytes < ROOM_BYTES)
-		return 0;
-	f->made_bytes = 0;
-	dwarf_end(f->dwarf);
-	plain_elf_rest(f->plain);
-	f->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
-	if (f->dwarf && f->alt)
-		dwarf_setalt(f->dwarf, f->alt);
-	return f->dwarf ? 0 : -ENOMEM;
+	plain_elf_rest(f->own.plain);
+	if (f->alt.plain)
+		plain_elf_rest(f->alt.plain);
 }
 
 size_t debug_file_alternate(struct debug_file *f, const char **name, const void **build_id)
 {
-	return alternate_name_read(f->elf, name, build_id);
+	return alternate_name_read(plain_elf_get(f->own.plain), name, build_id);
+}
+
+static bool is_alternate(struct debug_file *f, const struct units_file *alt)
+{
+	const void *want, *have;
+	const char *name;
+	size_t len = debug_file_alternate(f, &name, &want);
+
+	return len && alternate_name_own(plain_elf_get(alt->plain), &have) == len &&
+	       !memcmp(have, want, len);
 }
 
 int debug_file_set_alternate(struct debug_file *f, int fd)
 {
-	struct plain_elf *plain = NULL;
-	const void *want, *have;
-	const char *name;
-	size_t len = debug_file_alternate(f, &name, &want);
-	Elf *elf;
+	struct units_file alt = { 0 };
 
-	if (f->alt || !len || open_plain(fd, &plain, &f->lack))
+	if (f->alt.plain || debug_section_open(fd, &alt.plain, &f->lack))
 		return -ENOENT;
-	elf = plain_elf_get(plain);
-	if (alternate_name_own(elf, &have) != len || memcmp(have, want, len)) {
-		plain_elf_close(plain);
+	if (!is_alternate(f, &alt)) {
+		close_units(&alt);
 		return -ENOENT;
 	}
-	f->alt_plain = plain;
-	f->alt = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	if (!f->alt)
-		return -ENOENT;
-	dwarf_setalt(f->dwarf, f->alt);
-	if (f->units && !open_units(elf, &f->alt_sections, &f->alt_units) && f->alt_units)
-		die_units_set_alternate(f->units, f->alt_units);
+	f->alt = alt;
+	if (!open_units(&f->alt))	/* where its sections are from now on */
+		die_units_set_alternate(f->own.units, f->alt.units);
 	return 0;
 }
 
-/* ---- units ---- */
-
-static bool has_code(Dwarf_Die *die)
-{
-	int tag = dwarf_tag(die);
-
-	return tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit;
-}
+/* ---- the index ---- */
 
 struct ranges {
+	const struct debug_file *f;
+	uint64_t unit;
 	struct index_range *v;
 	size_t nr, cap;
 };
 
-static int add_range(const struct debug_file *f, uint64_t lo, uint64_t hi, uint64_t unit,
-		     struct ranges *r)
+static int put_range(void *ctx, uint64_t lo, uint64_t hi)
 {
+	struct ranges *r = ctx;
 	struct index_range *x;
 
-	if (hi <= lo || !unit_is_code(f->code, f->nr_code, lo))
+	if (hi <= lo || !unit_is_code(r->f->code, r->f->nr_code, lo))
 		return 0;
 	x = array_push(&r->v, &r->nr, &r->cap);
 	if (!x)
 		return -ENOMEM;
-	*x = (struct index_range){ lo, hi, unit };
+	*x = (struct index_range){ lo, hi, r->unit };
 	return 0;
 }
 
-/* The code of a unit by its sequences of lines. */
-static int add_sequences(const struct debug_file *f, Dwarf_Die *die, struct ranges *r)
-{
-	Dwarf_Lines *lines;
-	Dwarf_Addr lo = 0, addr;
-	bool is_end, is_open = false;
-	size_t nr;
-	int err = 0;
-
-	if (dwarf_getsrclines(die, &lines, &nr))
-		return 0;
-	for (size_t i = 0; i < nr && !err; i++) {
-		Dwarf_Line *line = dwarf_onesrcline(lines, i);
-
-		if (!line || dwarf_lineaddr(line, &addr) || dwarf_lineendsequence(line, &is_end))
-			continue;
-		if (is_end && is_open)
-			err = add_range(f, lo, addr, dwarf_dieoffset(die), r);
-		if (!is_end && !is_open)
-			lo = addr;
-		is_open = !is_end;
-	}
-	return err;
-}
-
-static int add_unit(const struct debug_file *f, Dwarf_Die *die, struct ranges *r)
-{
-	Dwarf_Addr base, lo, hi;
-	ptrdiff_t at = 0;
-	int err = 0;
-
-	for (unsigned n = 0; n < MAX_UNIT_RANGES && !err; n++) {
-		at = dwarf_ranges(die, at, &base, &lo, &hi);
-		if (at <= 0)
-			return n && unit_says_ranges(die) ? 0 : add_sequences(f, die, r);
-		err = add_range(f, lo, hi, dwarf_dieoffset(die), r);
-	}
-	return err;
-}
-
-struct unit_ranges {
-	const struct debug_file *f;
-	uint64_t unit;
-	struct ranges *r;
-};
-
-static int put_range(void *ctx, uint64_t lo, uint64_t hi)
-{
-	const struct unit_ranges *x = ctx;
-
-	return add_range(x->f, lo, hi, x->unit, x->r);
-}
-
-/* A unit that is not read here is left to libdw. */
-static int index_unit(struct debug_file *f, const struct unit_source *src, struct ranges *r)
-{
-	struct unit_ranges x = { f, src->number, r };
-	Dwarf_Die die;
-	int err = unit_read_code(src, f->units, put_range, &x);
-
-	if (err == -ENOTSUP)
-		err = dwarf_offdie(f->dwarf, src->number, &die) && has_code(&die)
-			      ? add_unit(f, &die, r)
-			      : 0;
-	return err;
-}
-
+/* Units of an unknown version have no lines. */
 static int index_units(struct debug_file *f, uint64_t until_ns, struct ranges *r)
 {
 	struct unit_source src = { .code = f->code, .nr_code = f->nr_code, .until_ns = until_ns };
 	int err = 0;
 
-	for (size_t i = 0; i < die_units_nr(f->units) && !err; i++) {
-		src.number = die_units_entry(f->units, i);
-		err = index_unit(f, &src, r);
-		if (unit_time_is_up(until_ns))
-			err = -ETIMEDOUT;
-	}
-	return err;
-}
-
-static int index_by_libdw(struct debug_file *f, uint64_t until_ns, struct ranges *r)
-{
-	Dwarf_CU *cu = NULL;
-	Dwarf_Die die;
-	int err = 0;
-
-	for (unsigned i = 0; !err && i < MAX_UNITS; i++) {
-		if (dwarf_get_units(f->dwarf, cu, &cu, NULL, NULL, &die, NULL))
-			break;
-		if (has_code(&die))
-			err = add_unit(f, &die, r);
+	for (size_t i = 0; i < die_units_nr(f->own.units) && !err; i++) {
+		src.number = r->unit = die_units_entry(f->own.units, i);
+		err = unit_read_code(&src, f->own.units, put_range, r);
+		if (err == -ENOTSUP)
+			err = 0;
 		if (unit_time_is_up(until_ns))
 			err = -ETIMEDOUT;
 	}
@@ -314,94 +190,55 @@ static int index_by_libdw(struct debug_file *f, uint64_t until_ns, struct ranges
 
 int debug_file_index(struct debug_file *f, uint64_t until_ns, struct byte_buf *out)
 {
-	struct ranges r = { 0 };
-	int err = renew(f);
+	struct ranges r = { .f = f };
+	int err = index_units(f, until_ns, &r);
 
-	if (!err)
-		err = f->units ? index_units(f, until_ns, &r) : index_by_libdw(f, until_ns, &r);
 	if (!err)
 		err = debug_index_make(r.v, r.nr, out);
 	free(r.v);
 	return err;
 }
 
+/* ---- units ---- */
+
+/* A unit by its number; NULL: it is damaged. */
+static const struct die_unit *unit_of(struct debug_file *f, uint64_t unit, struct work_limit *w)
+{
+	int err;
+
+	return die_units_open(f->own.units, unit, w, &err);
+}
+
 bool debug_file_is_split(struct debug_file *f, uint64_t unit, const char **name, const char **dir)
 {
-	Dwarf_Die die;
+	struct work_limit w = { .until_ns = UINT64_MAX };
+	const struct die_unit *u = unit_of(f, unit, &w);
 
-	return !renew(f) && dwarf_offdie(f->dwarf, unit, &die) && has_code(&die) &&
-	       split_unit_name(&die, name, dir);
+	return u && split_unit_name(u, name, dir);
 }
 
 int debug_file_set_package(struct debug_file *f, int fd)
 {
-	return f->package ? -EEXIST : dwo_package_open(fd, &f->package, &f->lack);
+	struct split_file *x = NULL;
+	int err = f->package ? -EEXIST : split_file_open(fd, &x, &f->lack);
+
+	if (!err && !split_file_parts(x)->index.len)
+		err = -ENOENT;
+	if (err)
+		split_file_close(x);
+	else
+		f->package = x;
+	return err;
 }
 
 bool debug_file_is_in_package(struct debug_file *f, uint64_t unit)
 {
-	Dwarf_Die die;
-	Elf *elf = NULL;
+	struct work_limit w = { .until_ns = UINT64_MAX };
+	const struct die_unit *u = f->package ? unit_of(f, unit, &w) : NULL;
+	const struct split_parts *p = u ? split_file_parts(f->package) : NULL;
+	struct debug_sections s;
 
-	if (f->package && dwarf_offdie(f->dwarf, unit, &die))
-		elf = dwo_package_elf(f->package, split_unit_id(&die));
-	elf_end(elf);
-	return elf != NULL;
-}
-
-/* The .dwo file of a unit, and who has it. */
-struct dwo_file {
-	Elf *elf;			/* NULL: there is none */
-	struct plain_elf *plain;	/* elf is its; or else the caller's */
-	struct dwo_package *object;
-};
-
-/* A file of its own, or an object file that has the unit in it. */
-static void open_dwo_file(struct debug_file *f, int fd, struct dwo_file *dwo)
-{
-	if (open_plain(fd, &dwo->plain, &f->lack))
-		return;
-	dwo->elf = plain_elf_get(dwo->plain);
-	if (!has_debug_info(dwo->elf))
-		return;
-	dwo->elf = NULL;
-	plain_elf_close(dwo->plain);
-	dwo->plain = NULL;
-	if (!dwo_package_open_object(fd, &dwo->object, &f->lack))
-		dwo->elf = dwo_package_elf(dwo->object, 0);
-}
-
-static void close_dwo(struct dwo_file *dwo)
-{
-	if (!dwo->plain)
-		elf_end(dwo->elf);
-	plain_elf_close(dwo->plain);
-	dwo_package_close(dwo->object);
-}
-
-/* With the help of libdw, which also joins the halves of a unit that is split. */
-static int build_unit(struct debug_file *f, struct unit_source *src, int dwo_fd,
-		      struct byte_buf *out)
-{
-	struct split_unit *split = NULL;
-	struct dwo_file dwo = { 0 };
-	int err;
-
-	if (!dwarf_offdie(f->dwarf, src->number, &src->die) || !has_code(&src->die))
-		return -EBADMSG;
-	src->skeleton = src->die;
-	if (dwo_fd >= 0)
-		open_dwo_file(f, dwo_fd, &dwo);
-	else if (f->package)
-		dwo.elf = dwo_package_elf(f->package, split_unit_id(&src->skeleton));
-	if (dwo.elf && !split_unit_open(&src->skeleton, f->elf, dwo.elf, &split)) {
-		src->split = split;
-		src->die = split_unit_die(split);
-	}
-	err = unit_build(src, out);
-	split_unit_close(split);
-	close_dwo(&dwo);
-	return err;
+	return p && !dwp_index_find(&p->index, &p->s, u->id, &s);
 }
 
 int debug_file_unit(struct debug_file *f, uint64_t unit, int dwo_fd, uint64_t until_ns,
@@ -409,14 +246,18 @@ int debug_file_unit(struct debug_file *f, uint64_t unit, int dwo_fd, uint64_t un
 {
 	struct unit_source src = { .number = unit, .code = f->code, .nr_code = f->nr_code,
 				   .until_ns = until_ns };
+	struct split_file *dwo = NULL, *split = f->package;
 	size_t before = out->nr;
-	int err = renew(f);
+	int err;
 
-	if (err)
-		return err;
-	err = f->units && dwo_fd < 0 && !f->package ? unit_read(&src, f->units, out) : -ENOTSUP;
-	if (err == -ENOTSUP)
-		err = build_unit(f, &src, dwo_fd, out);
+	if (dwo_fd >= 0)
+		split = split_file_open(dwo_fd, &dwo, &f->lack) ? NULL : dwo;
+	err = unit_read(&src, f->own.units, split ? split_file_parts(split) : NULL, out);
+	split_file_close(dwo);
 	f->made_bytes += out->nr - before;
+	if (f->made_bytes >= REST_BYTES) {
+		f->made_bytes = 0;
+		debug_file_rest(f);
+	}
 	return err;
 }

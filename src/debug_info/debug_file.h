@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The debug information of one ELF file, compressed or not (src/elf/plain_elf.h). Units are read
- * from their bytes (unit_reader.h), or by libdw what is not read there (unit_builder.h).
+ * The debug information of one ELF file, compressed or not (src/elf/plain_elf.h). libelf finds its
+ * sections, and units are read from their bytes (unit_reader.h).
  *
  *	debug_file_open(fd, &f, &lack)
  *	debug_file_index(f, out)		which unit has which code
  *	debug_file_unit(f, unit, until, out)	the table of one unit
  *	debug_file_close(f)
  *
- * libdw keeps what it has read of each unit until its handle is closed, so the handle is opened
- * anew after some units, and what is kept stays below a bound. libelf maps the file: if it shrinks
- * meanwhile, the process dies of it, and must be one that may.
+ * libelf maps the file: if it shrinks meanwhile, the process dies of it, and must be one that may.
+ * A file of another byte order than this machine's has no lines.
  */
 #pragma once
 
@@ -44,7 +43,7 @@ bool debug_file_is_split(struct debug_file *f, uint64_t unit, const char **name,
 
 /*
  * Appends a table (unit_table.h). dwo_fd: its .dwo file, borrowed, or -1, and the table has lines
- * alone. 0, or -errno as of unit_build().
+ * alone. 0, or -errno as of unit_read().
  */
 int debug_file_unit(struct debug_file *f, uint64_t unit, int dwo_fd, uint64_t until_ns,
 		    struct byte_buf *out);

@@ -15,7 +15,7 @@
 #include "src/debug_info/debug_file.h"
 #include "src/debug_info/debug_index.h"
 #include "src/debug_info/go_lines.h"
-#include "src/debug_info/unit_builder.h"
+#include "src/debug_info/unit_source.h"
 #include "src/elf/beside_names.h"
 
 #define MAX_FILES 8

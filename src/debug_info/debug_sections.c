@@ -19,6 +19,15 @@ static const char *const names[NR_DEBUG_PARTS] = {
 	[DEBUG_LINE] = ".debug_line",
 };
 
+/* Lines, addresses and .debug_ranges of a split unit are in the file of its skeleton. */
+static const char *const dwo_names[NR_DEBUG_PARTS] = {
+	[DEBUG_INFO] = DEBUG_INFO_DWO,
+	[DEBUG_ABBREV] = ".debug_abbrev.dwo",
+	[DEBUG_STR] = ".debug_str.dwo",
+	[DEBUG_STR_OFFSETS] = ".debug_str_offsets.dwo",
+	[DEBUG_RNGLISTS] = ".debug_rnglists.dwo",
+};
+
 void debug_sections_end_strings(struct debug_sections *s)
 {
 	static const enum debug_part strings[] = { DEBUG_STR, DEBUG_LINE_STR };
@@ -31,7 +40,7 @@ void debug_sections_end_strings(struct debug_sections *s)
 	}
 }
 
-int debug_sections_read(Elf *elf, struct debug_sections *s)
+static int read_names(Elf *elf, const char *const *v, struct debug_sections *s)
 {
 	const char *ident = elf_getident(elf, NULL);
 
@@ -39,7 +48,7 @@ int debug_sections_read(Elf *elf, struct debug_sections *s)
 	if (!ident || ident[EI_DATA] != ELFDATA2LSB)
 		return -ENOTSUP;
 	for (unsigned i = 0; i < NR_DEBUG_PARTS; i++) {
-		Elf_Scn *scn = debug_section(elf, names[i]);
+		Elf_Scn *scn = v[i] ? debug_section(elf, v[i]) : NULL;
 		const Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 
 		if (data && data->d_buf)
@@ -47,4 +56,14 @@ int debug_sections_read(Elf *elf, struct debug_sections *s)
 	}
 	debug_sections_end_strings(s);
 	return 0;
+}
+
+int debug_sections_read(Elf *elf, struct debug_sections *s)
+{
+	return read_names(elf, names, s);
+}
+
+int debug_sections_read_dwo(Elf *elf, struct debug_sections *s)
+{
+	return read_names(elf, dwo_names, s);
 }

@@ -26,6 +26,8 @@ enum debug_part {
 	NR_DEBUG_PARTS,
 };
 
+#define DEBUG_INFO_DWO ".debug_info.dwo"
+
 struct debug_bytes {
 	const uint8_t *v;
 	size_t len;
@@ -38,6 +40,9 @@ struct debug_sections {
 /* 0; or -ENOTSUP: the file is of another byte order. */
 int debug_sections_read(Elf *elf, struct debug_sections *s);
 
+/* Likewise those of split units (.debug_info.dwo, ...). */
+int debug_sections_read_dwo(Elf *elf, struct debug_sections *s);
+
 /* Cuts sections of strings behind their last NUL. debug_sections_read() does it. */
 void debug_sections_end_strings(struct debug_sections *s);
 
@@ -46,7 +51,7 @@ static inline struct byte_reader debug_bytes_from(const struct debug_sections *s
 						  enum debug_part part, uint64_t offset)
 {
 	const struct debug_bytes *b = &s->part[part];
-	struct byte_reader r = br_make(b->v, b->len);
+	struct byte_reader r = br_make(b->v ? (const void *)b->v : "", b->len);
 
 	br_bytes(&r, offset);
 	return r;

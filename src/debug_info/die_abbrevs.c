@@ -7,9 +7,9 @@
 
 #include "src/base/array.h"
 
-/* The largest units of C++ have 3,000 with 20 attributes each. Larger ones are left to libdw. */
-#define MAX_ABBREVS 32768
-#define MAX_STEPS (512u << 10)
+/* The largest units of C++ have 3,000 with 20 attributes each; these are 33 MiB. */
+#define MAX_ABBREVS (128u << 10)
+#define MAX_STEPS (1u << 20)
 #define MAX_ATTRS 4096			/* of one */
 
 /* ---- forms ---- */
@@ -124,13 +124,25 @@ static const uint8_t slots[] = {
 	[DW_AT_str_offsets_base] = DIE_STR_OFFSETS_BASE,
 	[DW_AT_addr_base] = DIE_ADDR_BASE,
 	[DW_AT_rnglists_base] = DIE_RNGLISTS_BASE,
+	[DW_AT_dwo_name] = DIE_DWO_NAME,
 };
+
+/* What came before the split units of DWARF 5 (https://gcc.gnu.org/wiki/DebugFission). */
+static uint8_t gnu_slot_of(uint64_t name)
+{
+	switch (name) {
+	case DW_AT_MIPS_linkage_name: return DIE_MIPS_LINKAGE_NAME;
+	case DW_AT_GNU_dwo_name: return DIE_DWO_NAME;
+	case DW_AT_GNU_dwo_id: return DIE_DWO_ID;
+	case DW_AT_GNU_ranges_base: return DIE_GNU_RANGES_BASE;
+	case DW_AT_GNU_addr_base: return DIE_ADDR_BASE;
+	default: return DIE_NO_SLOT;
+	}
+}
 
 static uint8_t slot_of(uint64_t name)
 {
-	if (name == DW_AT_MIPS_linkage_name)
-		return DIE_MIPS_LINKAGE_NAME;
-	return name < sizeof(slots) ? slots[name] : DIE_NO_SLOT;
+	return name < sizeof(slots) ? slots[name] : gnu_slot_of(name);
 }
 
 /* The attributes of one abbreviation. */

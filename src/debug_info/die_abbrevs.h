@@ -47,6 +47,9 @@ enum die_slot {
 	DIE_STR_OFFSETS_BASE,
 	DIE_ADDR_BASE,
 	DIE_RNGLISTS_BASE,
+	DIE_DWO_NAME,			/* this and the next one: of gcc's extension, too */
+	DIE_DWO_ID,
+	DIE_GNU_RANGES_BASE,
 	NR_DIE_SLOTS,
 };
 

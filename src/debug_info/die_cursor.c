@@ -253,13 +253,24 @@ const char *die_string(const struct die_unit *u, const struct die_value *v)
 
 /* ---- units ---- */
 
-/* The base that an attribute says; without it, that behind the header of the first table. */
+/*
+ * The base that an attribute says; without it, that behind the header of the first table. Before
+ * DWARF 5 tables have no headers.
+ */
 static uint64_t base_of(const struct die_unit *u, enum die_slot slot, unsigned header)
 {
-	uint64_t v = header + (u->sizes.offset == 8 ? 8 : 0);
+	uint64_t v = u->sizes.version < 5 ? 0 : header + (u->sizes.offset == 8 ? 8 : 0);
 
 	die_number(&u->entry, slot, &v);
 	return v;
+}
+
+/* Addresses are in the skeleton's file. */
+static void take_bases(struct die_unit *u, const struct die_skeleton *k)
+{
+	u->addr_base = k->addr_base;
+	u->ranges_base = k->ranges_base;
+	u->base = k->base;
 }
 
 int die_unit_begin(struct die_unit *u, struct work_limit *w)
@@ -275,8 +286,12 @@ int die_unit_begin(struct die_unit *u, struct work_limit *w)
 	u->str_offsets_base = base_of(u, DIE_STR_OFFSETS_BASE, 8);
 	u->addr_base = base_of(u, DIE_ADDR_BASE, 8);
 	u->rnglists_base = base_of(u, DIE_RNGLISTS_BASE, 12);
-	u->base = 0;
-	if (!die_address(u, &u->entry, DIE_LOW_PC, &u->base))
+	u->ranges_base = u->base = 0;
+	if (!u->id)
+		die_number(&u->entry, DIE_DWO_ID, &u->id);
+	if (u->skeleton)
+		take_bases(u, u->skeleton);
+	else if (!die_address(u, &u->entry, DIE_LOW_PC, &u->base))
 		die_address(u, &u->entry, DIE_ENTRY_PC, &u->base);
 	return 0;
 }

@@ -9,7 +9,7 @@
  *	die_skip_children(u, &r, w)	comes past the entries beneath
  *
  * Values are as they are in the section, until someone asks what they stand for: die_number() and
- * the like. libdw finds each attribute of each entry anew, by name; here an entry is read once.
+ * the like. An entry is read once, with all that is wanted of it.
  *
  * The bytes are foreign. Each read is within the unit, and a sibling is followed forward only.
  */
@@ -37,16 +37,28 @@ struct die {
 	struct die_value value[NR_DIE_SLOTS];
 };
 
+/*
+ * What a split unit has of its skeleton, which is in another file (DWARF 5, 3.1.2): where its
+ * addresses begin in .debug_addr; in gcc's extension of DWARF 4 also where its lists begin in
+ * .debug_ranges; and the address that range lists begin with.
+ */
+struct die_skeleton {
+	uint64_t addr_base, ranges_base, base;
+};
+
 struct die_unit {
 	const struct debug_sections *s;
 	const struct debug_sections *alt;	/* that of dwz, or NULL */
+	const struct die_skeleton *skeleton;	/* NULL: the unit is not split */
 	uint64_t offset, end;		/* of the unit in .debug_info, with its header */
 	uint64_t first;			/* of its entry */
+	uint64_t id;			/* that both halves of a split unit have; 0: none */
 	struct die_sizes sizes;
 	const struct die_abbrevs *abbrevs;
 	struct die entry;
 	/* By the entry; bases are offsets in their sections. */
 	uint64_t str_offsets_base, addr_base, rnglists_base;
+	uint64_t ranges_base;		/* of lists in .debug_ranges */
 	uint64_t base;			/* address that range lists begin with */
 };
 

@@ -13,8 +13,10 @@ static bool list_offset(const struct die_unit *u, const struct die *d, uint64_t 
 
 	if (!die_number(d, DIE_RANGES, offset))
 		return false;
-	if (d->value[DIE_RANGES].form != DW_FORM_rnglistx)
+	if (d->value[DIE_RANGES].form != DW_FORM_rnglistx) {
+		*offset += u->sizes.version < 5 ? u->ranges_base : 0;
 		return true;
+	}
 	table = debug_bytes_from(u->s, DEBUG_RNGLISTS, u->rnglists_base);
 	if (*offset >= br_left(&table) / size)
 		return false;

@@ -19,8 +19,10 @@
 struct unit_header {
 	uint64_t offset, end;
 	uint64_t abbrevs;		/* offset in .debug_abbrev */
+	uint64_t id;			/* of a split unit or its skeleton, from version 5 on */
 	struct die_sizes sizes;
 	uint8_t len;			/* of the header */
+	uint8_t type;			/* DW_UT_... */
 	bool is_unknown;		/* of another version, or with other sizes */
 };
 
@@ -36,6 +38,8 @@ struct open_unit {
 struct die_units {
 	const struct debug_sections *s;
 	struct die_units *alt;
+	struct die_skeleton skeleton;
+	bool has_skeleton;
 	struct unit_header *v;
 	size_t nr, cap;
 	struct open_unit open[NR_OPEN];
@@ -47,31 +51,30 @@ struct die_units {
 /* ---- headers ---- */
 
 /* What follows the address of the abbreviations, by the type of a unit of DWARF 5. */
-static unsigned more_of_header(unsigned type, unsigned offset_size)
+static void read_more(struct byte_reader *r, struct unit_header *h)
 {
-	switch (type) {
+	switch (h->type) {
 	case DW_UT_skeleton:
-	case DW_UT_split_compile: return 8;
+	case DW_UT_split_compile: h->id = br_u64(r); break;
 	case DW_UT_type:
-	case DW_UT_split_type: return 8 + offset_size;
-	default: return 0;
+	case DW_UT_split_type: br_bytes(r, 8u + h->sizes.offset); break;
+	default: break;
 	}
 }
 
 static void read_sizes(struct byte_reader *r, struct unit_header *h)
 {
-	unsigned type = DW_UT_compile;
-
+	h->type = DW_UT_compile;
 	h->sizes.version = (uint8_t)br_u16(r);
 	if (h->sizes.version >= 5) {
-		type = br_u8(r);
+		h->type = br_u8(r);
 		h->sizes.address = br_u8(r);
 		h->abbrevs = br_fixed(r, h->sizes.offset);
 	} else {
 		h->abbrevs = br_fixed(r, h->sizes.offset);
 		h->sizes.address = br_u8(r);
 	}
-	br_bytes(r, more_of_header(type, h->sizes.offset));
+	read_more(r, h);
 	h->is_unknown = h->sizes.version < 2 || h->sizes.version > 5 ||
 			(h->sizes.address != 4 && h->sizes.address != 8) || r->bad;
 }
@@ -144,6 +147,12 @@ void die_units_set_alternate(struct die_units *us, struct die_units *alt)
 	us->kept = NULL;
 	for (unsigned i = 0; i < NR_OPEN; i++)
 		close_unit(&us->open[i]);
+}
+
+void die_units_set_skeleton(struct die_units *us, const struct die_skeleton *skeleton)
+{
+	us->skeleton = *skeleton;
+	us->has_skeleton = true;
 }
 
 size_t die_units_nr(const struct die_units *us)
@@ -224,7 +233,8 @@ static int begin_unit(struct die_units *us, const struct unit_header *h, struct 
 	o->u = (struct die_unit){ .s = us->s, .alt = us->alt ? us->alt->s : NULL,
 				  .offset = h->offset, .end = h->end,
 				  .first = h->offset + h->len, .sizes = h->sizes,
-				  .abbrevs = o->abbrevs };
+				  .abbrevs = o->abbrevs, .id = h->id,
+				  .skeleton = us->has_skeleton ? &us->skeleton : NULL };
 	if (!err)
 		err = die_unit_begin(&o->u, w);
 	if (err)
@@ -261,6 +271,24 @@ const struct die_unit *die_units_open(struct die_units *us, uint64_t offset, str
 	return &o->u;
 }
 
+const struct die_unit *die_units_find_split(struct die_units *us, uint64_t id,
+					    struct work_limit *w, int *err)
+{
+	for (size_t i = 0; i < us->nr && work_go_on(w, 1); i++) {
+		const struct unit_header *h = &us->v[i];
+		const struct die_unit *u;
+
+		/* In gcc's extension of version 4 only the entry says which unit it is. */
+		if (h->sizes.version >= 5 && (h->type != DW_UT_split_compile || h->id != id))
+			continue;
+		u = die_units_open(us, h->offset, w, err);
+		if (u && u->id == id && u->entry.abbrev->tag == DW_TAG_compile_unit)
+			return u;
+	}
+	*err = w->is_up ? -ETIMEDOUT : -ENOENT;
+	return NULL;
+}
+
 struct line_program *die_units_lines(struct die_units *us, const struct die_unit *u,
 				     struct work_limit *w)
 {
@@ -276,21 +304,21 @@ struct line_program *die_units_lines(struct die_units *us, const struct die_unit
 
 /* ---- references ---- */
 
-int die_units_refer(struct die_units *us, const struct die_unit *u, const struct die *d,
+bool die_units_refer(struct die_units *us, const struct die_unit *u, const struct die *d,
 		    enum die_slot slot, struct die_ref *ref)
 {
 	const struct die_value *v = &d->value[slot];
 
 	if (!die_has(d, slot) || v->class != CLASS_REF)
-		return -ENOENT;
+		return false;
 	*ref = (struct die_ref){ us, v->v };
 	switch (v->form) {
-	case DW_FORM_ref_sig8: return -ENOTSUP;
-	case DW_FORM_ref_addr: return 0;
+	case DW_FORM_ref_sig8: return false;
+	case DW_FORM_ref_addr: return true;
 	case DW_FORM_GNU_ref_alt:
 	case DW_FORM_ref_sup4:
-	case DW_FORM_ref_sup8: ref->units = us->alt; return us->alt ? 0 : -ENOENT;
-	default: ref->offset += u->offset; return v->v < u->end - u->offset ? 0 : -ENOENT;
+	case DW_FORM_ref_sup8: ref->units = us->alt; return us->alt != NULL;
+	default: ref->offset += u->offset; return v->v < u->end - u->offset;
 	}
 }
 

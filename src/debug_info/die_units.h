@@ -4,6 +4,7 @@
  *
  *	die_units_new(s, &us)			reads the headers of all units
  *	die_units_set_alternate(us, alt)	of the file that dwz has made
+ *	die_units_set_skeleton(us, &skeleton)	of a file of split units
  *	u = die_units_open(us, offset, &w, &err)	the unit around an offset
  *	die_units_refer(us, u, d, slot, &ref)	the entry that an attribute refers to
  *	die_units_free(us)
@@ -29,6 +30,9 @@ void die_units_free(struct die_units *us);		/* NULL is fine; not its alternate *
 /* Borrowed. */
 void die_units_set_alternate(struct die_units *us, struct die_units *alt);
 
+/* The addresses of split units, before one of them is opened. */
+void die_units_set_skeleton(struct die_units *us, const struct die_skeleton *skeleton);
+
 /* How many, and the entry of one: the offset of its header's end. */
 size_t die_units_nr(const struct die_units *us);
 uint64_t die_units_entry(const struct die_units *us, size_t i);
@@ -39,6 +43,10 @@ uint64_t die_units_entry(const struct die_units *us, size_t i);
  */
 const struct die_unit *die_units_open(struct die_units *us, uint64_t offset, struct work_limit *w,
 				      int *err);
+
+/* The split unit of this id, as above. *err: -ENOENT, too: there is none. */
+const struct die_unit *die_units_find_split(struct die_units *us, uint64_t id,
+					    struct work_limit *w, int *err);
 
 /* Has u hold until another one is kept. */
 void die_units_keep(struct die_units *us, const struct die_unit *u);
@@ -53,8 +61,11 @@ struct die_ref {
 	uint64_t offset;
 };
 
-/* 0, -ENOENT: no such attribute, or it leads nowhere; -ENOTSUP: a unit of types has it. */
-int die_units_refer(struct die_units *us, const struct die_unit *u, const struct die *d,
+/*
+ * false: no such attribute, or it leads nowhere. A signature leads nowhere, too: it names a type in
+ * a unit of types (DWARF 5, 3.1.4), and no function is made of one.
+ */
+bool die_units_refer(struct die_units *us, const struct die_unit *u, const struct die *d,
 		    enum die_slot slot, struct die_ref *ref);
 
 /* Reads the entry that is referred to; the unit that it is in holds as above. NULL: damaged. */

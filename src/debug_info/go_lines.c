@@ -11,7 +11,7 @@
 #include "src/base/array.h"
 #include "src/debug_info/debug_index.h"
 #include "src/debug_info/go_pcs.h"
-#include "src/debug_info/unit_builder.h"
+#include "src/debug_info/unit_source.h"
 #include "src/debug_info/unit_lines.h"
 #include "src/debug_info/unit_writer.h"
 #include "src/elf/elf_image.h"

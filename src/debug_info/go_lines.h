@@ -44,5 +44,5 @@ void go_lines_close(struct go_lines *g);		/* NULL is fine */
 /* Appends an index (debug_index.h). 0, -ETIMEDOUT or -ENOMEM. until_ns as in struct unit_source. */
 int go_lines_index(struct go_lines *g, uint64_t until_ns, struct byte_buf *out);
 
-/* Appends a table (unit_table.h). 0, or -errno as of unit_build(). */
+/* Appends a table (unit_table.h). 0, or -errno as of unit_read(). */
 int go_lines_unit(struct go_lines *g, uint64_t unit, uint64_t until_ns, struct byte_buf *out);

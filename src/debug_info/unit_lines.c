@@ -7,13 +7,12 @@
 #include <string.h>
 
 #include "src/base/array.h"
-#include "src/debug_info/unit_builder.h"
+#include "src/debug_info/unit_source.h"
 #include "src/debug_info/unit_table.h"
 
 #define MAX_TEXT (64u << 20)
 #define MAX_STRING 4096			/* longer names are cut */
 #define MAX_ROWS (16u << 20)
-#define NO_FILE "???"			/* libdw's name of file 0, before DWARF 5 */
 
 struct text_ref {
 	uint32_t at, len;
@@ -66,7 +65,7 @@ uint32_t unit_text_path(struct unit_text *t, const char *path)
 	char whole[MAX_STRING];
 	int len;
 
-	if (!path || !strcmp(path, NO_FILE))
+	if (!path)
 		return UNIT_NONE;
 	if (path[0] == '/' || !t->directory)
 		return unit_text_add(t, path);

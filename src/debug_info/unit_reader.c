@@ -8,18 +8,22 @@
 #include "src/debug_info/die_ranges.h"
 #include "src/debug_info/die_units.h"
 #include "src/debug_info/line_program.h"
-#include "src/debug_info/unit_builder.h"
+#include "src/debug_info/split_unit.h"
+#include "src/debug_info/unit_source.h"
 #include "src/debug_info/unit_spans.h"
 #include "src/debug_info/unit_tree.h"
 
-#define MAX_CHAIN 17			/* entries that say what one is a copy of, as in libdw */
+#define MAX_CHAIN 17			/* entries that say what one is a copy of */
 #define ALTERNATE (1ull << 63)		/* in keys of functions: of the alternate file */
 
 struct reader {
 	struct unit_tree t;
 	const struct unit_source *src;
-	struct die_units *us;
+	struct die_units *us;		/* of the entries */
 	const struct die_unit *u;
+	struct die_units *line_us;	/* of the lines; the same, if the unit is not split */
+	const struct die_unit *line_u;
+	struct split_unit split;	/* of zeros, if it is not */
 	struct line_program *lines;	/* NULL: it has none */
 	char path[LINE_PATH_BYTES];
 };
@@ -64,7 +68,7 @@ static void take_facts(struct func_facts *f, struct die_units *us, const struct 
 }
 
 /* Gathers what an entry, and those that it is made of, say about a function. */
-static int gather(struct reader *rd, const struct die_ref *first, struct func_facts *f)
+static void gather(struct reader *rd, const struct die_ref *first, struct func_facts *f)
 {
 	struct die_ref at = *first;
 	struct die d;
@@ -73,17 +77,14 @@ static int gather(struct reader *rd, const struct die_ref *first, struct func_fa
 	for (unsigned i = 0; i < MAX_CHAIN && unit_tree_go_on(&rd->t); i++) {
 		const struct die_unit *u = die_units_read(&at, &rd->t.limit, &d);
 		enum die_slot next;
-		int err;
 
 		if (!u)
-			return 0;
+			return;
 		take_facts(f, at.units, u, &d);
 		next = die_has(&d, DIE_ABSTRACT_ORIGIN) ? DIE_ABSTRACT_ORIGIN : DIE_SPECIFICATION;
-		err = die_units_refer(at.units, u, &d, next, &at);
-		if (err)
-			return err == -ENOTSUP ? err : 0;
+		if (!die_units_refer(at.units, u, &d, next, &at))
+			return;
 	}
-	return 0;
 }
 
 static uint32_t declared_file(struct reader *rd, const struct func_facts *f)
@@ -92,7 +93,7 @@ static uint32_t declared_file(struct reader *rd, const struct func_facts *f)
 	struct line_program *p;
 	int err;
 
-	if (!f->file_units || !f->file)
+	if (!f->file_units)
 		return UNIT_NONE;
 	if (f->file_units == rd->us && f->file_unit == rd->u->offset)
 		return unit_rows_file(&rd->t.rows, f->file);
@@ -108,13 +109,11 @@ static uint32_t declared_file(struct reader *rd, const struct func_facts *f)
 static struct die_ref origin_of(struct reader *rd, const struct die *d)
 {
 	struct die_ref origin;
-	int err = -ENOENT;
 
-	if (!die_has(d, DIE_LINKAGE_NAME))
-		err = die_units_refer(rd->us, rd->u, d, DIE_ABSTRACT_ORIGIN, &origin);
-	if (err == -ENOTSUP)
-		rd->t.err = err;
-	return err ? (struct die_ref){ rd->us, d->offset } : origin;
+	if (!die_has(d, DIE_LINKAGE_NAME) &&
+	    die_units_refer(rd->us, rd->u, d, DIE_ABSTRACT_ORIGIN, &origin))
+		return origin;
+	return (struct die_ref){ rd->us, d->offset };
 }
 
 static uint32_t func_of(struct reader *rd, const struct die *d)
@@ -125,13 +124,10 @@ static uint32_t func_of(struct reader *rd, const struct die *d)
 	const char *name = NULL;
 	struct func_facts facts;
 	struct unit_func f;
-	int err;
 
 	if (id != UNIT_NONE)
 		return id;
-	err = gather(rd, &origin, &facts);
-	if (err)
-		rd->t.err = err;
+	gather(rd, &origin, &facts);
 	for (size_t i = 0; i < sizeof(name_slots) / sizeof(name_slots[0]) && !name; i++)
 		name = facts.names[name_slots[i]];
 	f.name = unit_text_add(&rd->t.text, name);
@@ -278,11 +274,11 @@ static uint64_t first_code(const struct unit_source *src)
 
 static int put_code(struct reader *rd)
 {
-	struct die_ranges it = die_ranges_begin(rd->u, &rd->u->entry);
+	struct die_ranges it = die_ranges_begin(rd->line_u, &rd->line_u->entry);
 	uint64_t lo, hi;
 	int err = 0;
 
-	if (rd->u->sizes.version <= 2)
+	if (rd->line_u->sizes.version <= 2)
 		return 0;
 	for (unsigned i = 0; i < UNIT_MAX_RANGES && !err && die_ranges_next(&it, &lo, &hi); i++)
 		err = unit_rows_code(&rd->t.rows, rd->src, lo, hi);
@@ -307,12 +303,12 @@ static int put_rows(struct reader *rd)
 
 static int read_lines(struct reader *rd)
 {
-	const struct die *entry = &rd->u->entry;
+	const struct die *entry = &rd->line_u->entry;
 	int err = put_code(rd);
 
 	if (die_has(entry, DIE_COMP_DIR))
-		rd->t.text.directory = die_string(rd->u, &entry->value[DIE_COMP_DIR]);
-	rd->lines = die_units_lines(rd->us, rd->u, &rd->t.limit);
+		rd->t.text.directory = die_string(rd->line_u, &entry->value[DIE_COMP_DIR]);
+	rd->lines = die_units_lines(rd->line_us, rd->line_u, &rd->t.limit);
 	if (err || !rd->lines)
 		return err;
 	err = unit_rows_files(&rd->t.rows, line_program_nr_files(rd->lines), path_of, rd);
@@ -330,25 +326,42 @@ static int open_unit(struct reader *rd)
 	if (!rd->u)
 		return err;
 	die_units_keep(rd->us, rd->u);
+	rd->line_us = rd->us;
+	rd->line_u = rd->u;
 	tag = rd->u->entry.abbrev->tag;
 	return tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit ? 0 : -EBADMSG;
 }
 
-static int read_unit(struct reader *rd, struct byte_buf *out)
+/* Without the other half the unit is what its skeleton has. */
+static int open_split(struct reader *rd, const struct split_parts *parts)
+{
+	int err = split_unit_find(rd->u, parts, &rd->t.limit, &rd->split);
+
+	if (!err) {
+		rd->us = rd->split.units;
+		rd->u = rd->split.u;
+	}
+	return err == -ENOMEM || err == -ETIMEDOUT ? err : 0;
+}
+
+static int read_unit(struct reader *rd, const struct split_parts *split, struct byte_buf *out)
 {
 	uint64_t lang = 0;
 	int err = open_unit(rd);
 
+	if (!err && split)
+		err = open_split(rd, split);
 	if (!err)
 		err = read_lines(rd);
 	if (err)
 		return err;
 	walk(rd);
 	die_number(&rd->u->entry, DIE_LANGUAGE, &lang);
-	return unit_tree_write(&rd->t, unit_lang(lang > INT32_MAX ? 0 : (int)lang), out);
+	return unit_tree_write(&rd->t, unit_lang(lang), out);
 }
 
-int unit_read(const struct unit_source *src, struct die_units *us, struct byte_buf *out)
+int unit_read(const struct unit_source *src, struct die_units *us, const struct split_parts *split,
+	      struct byte_buf *out)
 {
 	struct reader *rd = calloc(1, sizeof(*rd));
 	int err;
@@ -358,8 +371,9 @@ int unit_read(const struct unit_source *src, struct die_units *us, struct byte_b
 	rd->src = src;
 	rd->us = us;
 	unit_tree_init(&rd->t, src);
-	err = read_unit(rd, out);
+	err = read_unit(rd, split, out);
 	unit_tree_release(&rd->t);
+	split_unit_release(&rd->split);
 	free(rd);
 	return err;
 }

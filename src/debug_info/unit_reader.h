@@ -2,10 +2,8 @@
 /*
  * Makes the table of one compilation unit from the bytes of its debug information.
  *
- * It makes the same table as unit_build() (unit_builder.h), which asks libdw, in a third of the
- * time: libdw looks for each attribute of an entry by its name, and comes past an entry by reading
- * all of its attributes. What is not read here is left to unit_build(): units that are split, of
- * types, of unknown versions, or of another byte order.
+ * Versions 2 to 5 are read. Of a unit that is split the lines are in its skeleton, and everything
+ * else in the other half (split_unit.h); without that half the lines are all that is known.
  */
 #pragma once
 
@@ -14,10 +12,16 @@
 #include "src/base/bytes.h"
 
 struct die_units;
+struct split_parts;
 struct unit_source;
 
-/* Ignores what libdw has opened in src. 0, -ENOTSUP, or -errno as unit_build(). */
-int unit_read(const struct unit_source *src, struct die_units *us, struct byte_buf *out);
+/*
+ * Appends the table to out, which begins aligned. split: a file that may have its other half, or
+ * NULL. 0; -ENODATA: the unit has no code; -ENOTSUP: it is of another version; -ETIMEDOUT;
+ * -EBADMSG: it is damaged; -E2BIG; -ENOMEM. After an error nothing is appended.
+ */
+int unit_read(const struct unit_source *src, struct die_units *us, const struct split_parts *split,
+	      struct byte_buf *out);
 
 /*
  * Gives the code of the unit with this entry to put(). Without a list of ranges, or one that can be

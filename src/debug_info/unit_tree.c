@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "src/base/array.h"
-#include "src/debug_info/unit_builder.h"
+#include "src/debug_info/unit_source.h"
 #include "src/debug_info/unit_spans.h"
 #include "src/debug_info/unit_writer.h"
 

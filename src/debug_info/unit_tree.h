@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The functions of a compilation unit while they are read, and the table that becomes of them.
- * Internal to src/debug_info: unit_reader.c and unit_builder.c fill it.
+ * Internal to src/debug_info.
  *
  *	struct unit_tree t = { .src = src };	then t.rows (unit_lines.h)
  *	unit_tree_span(&t, lo, hi)		the code of the next node, then that node
@@ -63,5 +63,5 @@ uint32_t unit_tree_node(struct unit_tree *t, const struct unit_node *node, uint6
 uint32_t unit_tree_find_func(const struct unit_tree *t, uint64_t key);
 uint32_t unit_tree_add_func(struct unit_tree *t, uint64_t key, const struct unit_func *func);
 
-/* Appends the table. 0, or -errno as of unit_build(). */
+/* Appends the table. 0, or -errno as of unit_read(). */
 int unit_tree_write(struct unit_tree *t, uint32_t lang, struct byte_buf *out);

@@ -4,7 +4,8 @@
 # timeout: 300
 # Inlined functions and source lines against addr2line and llvm-symbolizer: C++ of both compilers in DWARF 2 to 5, compressed, of
 # link-time optimisation, with functions that the linker has thrown away; Rust; Go, and Go without its debug information; the C library's
-# debug file. For each of them also: the tables that the reader of bytes makes are those that libdw makes, byte for byte.
+# debug file; split units, packages of them, and units of types, of both compilers. For each of them also: the tables that the reader of
+# bytes makes are those that libdw makes, byte for byte.
 # NR=N (3000): random addresses of each file; with addr2line, which is slow, a thirtieth of them but 3000 at least.
 # SOURCE=FILE: another C++ program to build. FILES="FILE...": these as well, with both peers. EXPLAIN=1: differences are shown, too.
 set -u
@@ -12,8 +13,8 @@ cd "$(dirname "$0")/../.."
 OUT=$(cd "${OUT:-.out}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines/lines.c "$OUT/libprobee.a" -ldw -lelf -lz -lzstd -o "$work/lines" || exit 1
-${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines/tables.c "$OUT/libprobee.a" -ldw -lelf -lz -lzstd -o "$work/tables" || exit 1
+${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines/lines.c "$OUT/libprobee.a" -lelf -lz -lzstd -o "$work/lines" || exit 1
+${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines/{tables,libdw_table,libdw_split,libdw_package}.c "$OUT/libprobee.a" -ldw -lelf -lz -lzstd -o "$work/tables" || exit 1
 SOURCE=$(realpath "${SOURCE:-tests/oracle/lines/lines.cc}") NR=${NR:-3000}
 mkdir "$work/src" && cp "$SOURCE" "$work/src/lines.cc" || exit 1
 nr=0
@@ -67,20 +68,41 @@ build gcc5 g++ -O2 -g -gdwarf-5 && compare "gcc, DWARF 5" "$work/gcc5" llvm-symb
 build gcc2 g++ -O2 -g -gdwarf-2 -gstrict-dwarf && compare "gcc, DWARF 2" "$work/gcc2" addr2line
 build gcc4 g++ -O1 -g -gdwarf-4 -gz && compare "gcc, DWARF 4, compressed" "$work/gcc4" llvm-symbolizer
 build lto g++ -O2 -g -flto && compare "gcc, link-time optimisation" "$work/lto" llvm-symbolizer
-build split5 g++ -O2 -g -gdwarf-5 -gsplit-dwarf && compare "gcc, DWARF 5, split" "$work/split5" llvm-symbolizer
-build split4 g++ -O2 -g -gdwarf-4 -gsplit-dwarf && compare "gcc, DWARF 4, split" "$work/split4" llvm-symbolizer
-# package FILE TOOL...: FILE.dwp in place of the .dwo files.
+# package NAME FILE TOOL: FILE.dwp in place of the .dwo files.
 package() {
-	command -v "$2" >/dev/null || { missing "$2"; return 1; }
-	(cd "$work" && "${@:2}" -e "$1" -o "$1.dwp" 2>err) || { cat "$work/err"; return 1; }
-	mv "$work/$1-lines.dwo" "$work/hidden.dwo"
+	command -v "$3" >/dev/null || { missing "$3"; return; }
+	if ! (cd "$work" && "$3" -e "$2" -o "$2.dwp" 2>&1; echo "exit $?") >"$work/err" || ! grep -qx 'exit 0' "$work/err"; then
+		rm -f "$work/$2.dwp"
+		missing "package of $1 by $3, which fails: $(tr '\n' ' ' <"$work/err")"
+		return
+	fi
+	mkdir "$work/hidden" && mv "$work"/*.dwo "$work/hidden"
+	compare "$1, package of $3" "$work/$2" llvm-symbolizer
+	mv "$work/hidden"/* "$work" && rmdir "$work/hidden" && rm "$work/$2.dwp"
 }
-if package split4 dwp; then
-	compare "gcc, DWARF 4, package of binutils" "$work/split4" llvm-symbolizer
-fi
-if package split5 llvm-dwp; then
-	compare "gcc, DWARF 5, package of LLVM" "$work/split5" llvm-symbolizer
-fi
+# split NAME FILE COMPILER OPTION...: its split units, and packages of them.
+split() {
+	build "$2" "${@:3}" || return
+	compare "$1" "$work/$2" llvm-symbolizer
+	[[ " $* " == *=single* ]] && return
+	package "$1" "$2" dwp
+	package "$1" "$2" llvm-dwp
+}
+for compiler in g++ clang++; do
+	command -v $compiler >/dev/null || { missing $compiler; continue; }
+	for version in 4 5; do
+		name="$compiler, DWARF $version" file=$compiler$version
+		build "${file}t" $compiler -O2 -g -gdwarf-$version -fdebug-types-section && compare "$name, type units" "$work/${file}t" llvm-symbolizer
+		split "$name, split" "${file}s" $compiler -O2 -g -gdwarf-$version -gsplit-dwarf
+		split "$name, split, type units" "${file}st" $compiler -O2 -g -gdwarf-$version -gsplit-dwarf -fdebug-types-section
+	done
+	# The object file has the split units, so it is kept.
+	if [ $compiler = g++ ]; then
+		missing "-gsplit-dwarf=single of $compiler"
+	elif (cd "$work" && $compiler -std=gnu++17 -O2 -g -gsplit-dwarf=single src/lines.cc -c -o single.o && $compiler single.o -pthread -o single); then
+		compare "$compiler, split units in the object file" "$work/single" llvm-symbolizer
+	fi
+done
 if command -v dwz >/dev/null && cp "$work/gcc5" "$work/dwz1" && cp "$work/gcc4" "$work/dwz2" && objcopy --decompress-debug-sections "$work/dwz2" &&
 	(cd "$work" && dwz -m common.alt dwz1 dwz2); then
 	other=$work/gcc5 alternate=$work/common.alt
@@ -90,7 +112,6 @@ else
 	missing dwz
 fi
 if command -v clang++ >/dev/null; then
-	build csplit clang++ -O2 -g -gdwarf-5 -gsplit-dwarf && compare "clang, DWARF 5, split" "$work/csplit" llvm-symbolizer
 	build clang5 clang++ -O2 -g -gdwarf-5 && compare "clang, DWARF 5" "$work/clang5" addr2line llvm-symbolizer
 	build clang3 clang++ -O2 -g -gdwarf-3 -ffunction-sections -Wl,--gc-sections &&
 		compare "clang, DWARF 3, sections thrown away" "$work/clang3" llvm-symbolizer

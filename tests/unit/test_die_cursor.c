@@ -57,7 +57,7 @@ static void test_too_many(void **state)
 	struct die_abbrevs *a;
 
 	(void)state;
-	for (int i = 1; i < 40000; i++)
+	for (int i = 1; i < 140000; i++)
 		DW_NUMBERS(&b, i, 1, 0, 0, 0);
 	assert_int_equal(read_abbrevs(&b, &a), -ENOTSUP);
 	b.nr = 0;
@@ -302,16 +302,16 @@ static void test_steps_of_damage(void **state)
 struct ref_case {
 	uint16_t form;
 	uint64_t v;
-	int want;
+	bool leads;
 	uint64_t offset;
 };
 
 static void test_references(void **state)
 {
 	static const struct ref_case cases[] = {
-		{ DW_FORM_ref4, 11, 0, 111 }, { DW_FORM_ref_udata, 99, 0, 199 }, { DW_FORM_ref4, 100, -ENOENT, 0 },
-		{ DW_FORM_ref_addr, 7, 0, 7 }, { DW_FORM_ref_sig8, 7, -ENOTSUP, 0 }, { DW_FORM_GNU_ref_alt, 7, -ENOENT, 0 },
-		{ DW_FORM_data4, 7, -ENOENT, 0 },
+		{ DW_FORM_ref4, 11, true, 111 }, { DW_FORM_ref_udata, 99, true, 199 }, { DW_FORM_ref4, 100, false, 0 },
+		{ DW_FORM_ref_addr, 7, true, 7 }, { DW_FORM_ref_sig8, 7, false, 0 }, { DW_FORM_GNU_ref_alt, 7, false, 0 },
+		{ DW_FORM_data4, 7, false, 0 },
 	};
 	static const struct debug_sections none;
 	const struct die_unit u = { .s = &none, .offset = 100, .end = 200 };
@@ -325,10 +325,10 @@ static void test_references(void **state)
 
 		d.value[DIE_SPECIFICATION] =
 			(struct die_value){ cases[i].v, cases[i].form, (uint8_t)form_class(cases[i].form) };
-		assert_int_equal(die_units_refer(us, &u, &d, DIE_SPECIFICATION, &ref), cases[i].want);
-		if (!cases[i].want)
+		assert_int_equal(die_units_refer(us, &u, &d, DIE_SPECIFICATION, &ref), cases[i].leads);
+		if (cases[i].leads)
 			assert_int_equal(ref.offset, cases[i].offset);
-		assert_int_equal(die_units_refer(us, &u, &d, DIE_ABSTRACT_ORIGIN, &ref), -ENOENT);
+		assert_false(die_units_refer(us, &u, &d, DIE_ABSTRACT_ORIGIN, &ref));
 	}
 	die_units_free(us);
 }

@@ -9,18 +9,19 @@
 #include <cmocka.h>
 
 #include "src/debug_info/die_units.h"
-#include "src/debug_info/unit_builder.h"
 #include "src/debug_info/unit_reader.h"
+#include "src/debug_info/unit_source.h"
 #include "src/debug_info/unit_table.h"
 #include "src/model/record.h"
 #include "tests/unit/dwarf_fixture.h"
+#include "tests/unit/split_fixture.h"
 
 #define LATE (UINT64_MAX / 2)
 #define MAX_PLACES 8
 
 static const struct addr_range code = { 0x1000, 0x2000 };
 
-static int read_first(struct dwarf_parts *d, uint64_t until_ns, struct byte_buf *out)
+static int read_split(struct dwarf_parts *d, const struct split_parts *split, uint64_t until_ns, struct byte_buf *out)
 {
 	struct unit_source src = { .code = &code, .nr_code = 1, .until_ns = until_ns };
 	struct die_units *us;
@@ -29,10 +30,15 @@ static int read_first(struct dwarf_parts *d, uint64_t until_ns, struct byte_buf 
 	assert_int_equal(die_units_new(&d->s, &us), 0);
 	if (die_units_nr(us)) {
 		src.number = die_units_entry(us, 0);
-		err = unit_read(&src, us, out);
+		err = unit_read(&src, us, split, out);
 	}
 	die_units_free(us);
 	return err;
+}
+
+static int read_first(struct dwarf_parts *d, uint64_t until_ns, struct byte_buf *out)
+{
+	return read_split(d, NULL, until_ns, out);
 }
 
 static void check_place(const struct unit_place *p, const char *name, const char *file, uint32_t line)
@@ -247,7 +253,124 @@ static void test_depth_and_time(void **state)
 	bb_release(&out);
 }
 
-/* What is left to libdw. */
+/* ---- split units ---- */
+
+static void test_split(void **state)
+{
+	struct byte_buf out = { 0 };
+	struct split_program p;
+
+	(void)state;
+	for (unsigned version = 4; version <= 5; version++) {
+		sp_program(&p, version);
+		out.nr = 0;
+		assert_int_equal(read_split(&p.main, &p.parts, LATE, &out), 0);
+		check_program(&out);
+		sp_package(&p, version);
+		out.nr = 0;
+		assert_int_equal(read_split(&p.main, &p.parts, LATE, &out), 0);
+		check_program(&out);
+		sp_release(&p);
+	}
+	bb_release(&out);
+}
+
+/* Without the other half, or with that of another unit, the lines are all that is known. */
+static void test_split_alone(void **state)
+{
+	struct byte_buf out = { 0 }, other = { 0 };
+	struct unit_place v[MAX_PLACES];
+	struct split_program p, q;
+	struct unit_table t;
+
+	(void)state;
+	sp_program(&p, 5);
+	assert_int_equal(read_first(&p.main, LATE, &out), 0);
+	assert_int_equal(unit_table_open(out.v, out.nr, &t), 0);
+	assert_int_equal(unit_table_find(&t, 0x1010, v, MAX_PLACES), 1);
+	check_place(&v[0], "?", "/d/inc/b.h", 5);
+	sp_program(&q, 5);
+	q.main.part[DEBUG_INFO].v[12] ^= 1;	/* its id */
+	sp_parts(&q);
+	assert_int_equal(read_split(&q.main, &q.parts, LATE, &other), 0);
+	assert_int_equal(other.nr, out.nr);
+	assert_memory_equal(other.v, out.v, out.nr);
+	sp_release(&p);
+	sp_release(&q);
+	bb_release(&out);
+	bb_release(&other);
+}
+
+/* gcc makes a section of its own for each type. */
+static void test_split_sections(void **state)
+{
+	struct debug_bytes infos[3];
+	struct byte_buf out = { 0 };
+	struct split_program p;
+	size_t types;
+
+	(void)state;
+	sp_program(&p, 5);
+	infos[0] = p.dwo.s.part[DEBUG_INFO];
+	types = 4 + infos[0].v[0];
+	infos[2] = (struct debug_bytes){ infos[0].v + types, infos[0].len - types };
+	infos[1] = (struct debug_bytes){ NULL, 0 };
+	infos[0].len = types;
+	p.parts.s.part[DEBUG_INFO] = infos[0];
+	p.parts.infos = infos;
+	p.parts.nr_infos = 3;
+	assert_int_equal(read_split(&p.main, &p.parts, LATE, &out), 0);
+	check_program(&out);
+	sp_release(&p);
+	bb_release(&out);
+}
+
+/* As test_cut() and test_damaged(), of both files and the index. */
+static void read_damaged(struct split_program *p, struct byte_buf *b, struct byte_buf *out)
+{
+	static const uint8_t values[] = { 0, 1, 0x7f, 0xff };
+	struct unit_table t;
+
+	for (size_t at = 0; at < b->nr; at++)
+		for (size_t k = 0; k <= sizeof(values); k++) {
+			struct debug_bytes index = p->parts.index;
+			uint8_t before = b->v[at];
+			size_t len = b->nr;
+
+			if (k < sizeof(values))
+				b->v[at] = values[k];
+			else
+				b->nr = at;
+			sp_parts(p);
+			p->parts.index = index;
+			out->nr = 0;
+			if (!read_split(&p->main, &p->parts, LATE, out))
+				assert_int_equal(unit_table_open(out->v, out->nr, &t), 0);
+			b->v[at] = before;
+			b->nr = len;
+		}
+}
+
+static void test_split_damaged(void **state)
+{
+	struct byte_buf out = { 0 };
+	struct split_program p;
+
+	(void)state;
+	for (unsigned version = 4; version <= 5; version++) {
+		sp_program(&p, version);
+		sp_package(&p, version);
+		for (unsigned i = 0; i < NR_DEBUG_PARTS; i++) {
+			read_damaged(&p, &p.main.part[i], &out);
+			read_damaged(&p, &p.dwo.part[i], &out);
+		}
+		read_damaged(&p, &p.index, &out);
+		sp_release(&p);
+	}
+	bb_release(&out);
+}
+
+/* Versions that are unknown. */
 static void test_not_supported(void **state)
 {
 	struct byte_buf out = { 0 };
@@ -315,6 +438,10 @@ int main(void)
 		cmocka_unit_test(test_cycles),
 		cmocka_unit_test(test_sibling_back),
 		cmocka_unit_test(test_depth_and_time),
+		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_split_alone),
+		cmocka_unit_test(test_split_sections),
+		cmocka_unit_test(test_split_damaged),
 		cmocka_unit_test(test_not_supported),
 		cmocka_unit_test(test_code),
 	};

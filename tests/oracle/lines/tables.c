@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * tables FILE [ALTERNATE]: makes the table of each unit twice, by libdw and by the reader of bytes, and compares them byte by
- * byte. ALTERNATE is the file that dwz has made. Prints the counts; fails at a difference, or if the reader gives up.
+ * byte. ALTERNATE is the file that dwz has made. Split units are in FILE.dwp, or in the files that they name, in the current
+ * directory. Prints the counts; fails at a difference, or if the reader gives up.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -10,12 +11,15 @@
 #include <gelf.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/debug_info/debug_sections.h"
 #include "src/debug_info/die_units.h"
-#include "src/debug_info/split_unit.h"
-#include "src/debug_info/unit_builder.h"
+#include "src/debug_info/split_file.h"
 #include "src/debug_info/unit_reader.h"
+#include "tests/oracle/lines/libdw_package.h"
+#include "tests/oracle/lines/libdw_split.h"
+#include "tests/oracle/lines/libdw_table.h"
 
 #define FOR_EVER (UINT64_MAX / 2)
 #define MAX_CODE 16
@@ -60,39 +64,87 @@ static int differs(const struct byte_buf *a, const struct byte_buf *b)
 	return a->nr != b->nr || (a->nr && memcmp(a->v, b->v, a->nr));
 }
 
-/* Compares the tables of one unit; 1: they differ. */
-static int compare(struct file *f, Dwarf_Die *die, size_t *bytes)
-{
-	struct unit_source src = { .die = *die, .skeleton = *die, .number = dwarf_dieoffset(die), .code = f->code,
-				   .nr_code = f->nr_code, .until_ns = FOR_EVER };
-	struct byte_buf old = { 0 }, new = { 0 };
-	int want = unit_build(&src, &old), have = unit_read(&src, f->units, &new);
-	int bad = want != have || differs(&old, &new);
+/* The file with the other half of a unit, for both readers. */
+struct other_half {
+	struct libdw_package *package;
+	struct split_file *file;
+	Elf *elf;
+	struct libdw_split *split;
+};
 
-	if (bad)
-		printf("unit 0x%llx: libdw %d, %zu bytes; the reader %d, %zu bytes\n", (unsigned long long)src.number, want,
-		       old.nr, have, new.nr);
-	*bytes += old.nr;
+static void open_other(const char *path, struct file *f, struct libdw_source *src, struct other_half *o)
+{
+	const char *name = libdw_split_name(&src->skeleton);
+	uint64_t id = libdw_split_id(&src->skeleton);
+	char package[4096];
+	uint32_t lack;
+	int fd;
+
+	if (!name)
+		return;
+	snprintf(package, sizeof(package), "%s.dwp", path);
+	fd = open(access(package, R_OK) ? name : package, O_RDONLY);
+	if (fd < 0 || libdw_package_open(fd, &o->package) || split_file_open(fd, &o->file, &lack))
+		return;
+	close(fd);
+	for (unsigned i = 0; !o->split && (o->elf = libdw_package_elf(o->package, id, i)); i++)
+		if (libdw_split_open(&src->skeleton, f->elf, o->elf, &o->split))
+			elf_end(o->elf);
+	src->split = o->split;
+	if (src->split)
+		src->die = libdw_split_die(src->split);
+}
+
+static void close_other(struct other_half *o)
+{
+	libdw_split_close(o->split);
+	elf_end(o->elf);
+	libdw_package_close(o->package);
+	split_file_close(o->file);
+}
+
+struct counts {
+	size_t units, bad, split, bytes;
+};
+
+/* Compares the tables of one unit. */
+static void compare(const char *path, struct file *f, Dwarf_Die *die, struct counts *c)
+{
+	struct libdw_source src = { .die = *die, .skeleton = *die };
+	struct byte_buf old = { 0 }, new = { 0 };
+	struct other_half o = { 0 };
+	int want, have;
+
+	src.src = (struct unit_source){ .number = dwarf_dieoffset(die), .code = f->code, .nr_code = f->nr_code,
+					.until_ns = FOR_EVER };
+	open_other(path, f, &src, &o);
+	want = libdw_table(&src, &old);
+	have = unit_read(&src.src, f->units, o.file ? split_file_parts(o.file) : NULL, &new);
+	if (want != have || differs(&old, &new)) {
+		c->bad++;
+		printf("unit 0x%llx: libdw %d, %zu bytes; the reader %d, %zu bytes\n", (unsigned long long)src.src.number,
+		       want, old.nr, have, new.nr);
+	}
+	c->units++;
+	c->split += src.split != NULL;
+	c->bytes += old.nr;
+	close_other(&o);
 	bb_release(&old);
 	bb_release(&new);
-	return bad;
 }
 
 int main(int argc, char **argv)
 {
 	static struct file f, alt;
-	size_t units = 0, bad = 0, bytes = 0;
+	struct counts c = { 0 };
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 
 	if (argc < 2 || open_file(argv[1], &f) || (argc > 2 && set_alternate(&f, &alt, argv[2])))
 		return 1;
-	while (!dwarf_get_units(f.dwarf, cu, &cu, NULL, NULL, &die, NULL)) {
-		if (dwarf_tag(&die) != DW_TAG_compile_unit && dwarf_tag(&die) != DW_TAG_skeleton_unit)
-			continue;
-		units++;
-		bad += (size_t)compare(&f, &die, &bytes);
-	}
-	printf("%zu of %zu tables equal, %zu bytes\n", units - bad, units, bytes);
-	return bad || !bytes;
+	while (!dwarf_get_units(f.dwarf, cu, &cu, NULL, NULL, &die, NULL))
+		if (dwarf_tag(&die) == DW_TAG_compile_unit || dwarf_tag(&die) == DW_TAG_skeleton_unit)
+			compare(argv[1], &f, &die, &c);
+	printf("%zu of %zu tables equal, %zu of split units, %zu bytes\n", c.units - c.bad, c.units, c.split, c.bytes);
+	return c.bad || !c.bytes;
 }

@@ -1,56 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/debug_info/unit_builder.h"
+#include "tests/oracle/lines/libdw_table.h"
 
 #include <dwarf.h>
+#include <string.h>
 
-#include "src/base/clock.h"
-#include "src/debug_info/split_unit.h"
+#include "tests/oracle/lines/libdw_split.h"
 #include "src/debug_info/unit_spans.h"
 #include "src/debug_info/unit_tree.h"
-#include "src/model/record.h"
 
 #define MAX_SPLIT_RANGES 1024		/* of one function of a split unit */
 
 struct builder {
 	struct unit_tree t;
-	const struct unit_source *src;
+	const struct libdw_source *src;
 	Dwarf_Files *files;
 };
 
-/* https://dwarfstd.org/languages.html; dwarf.h of older systems has no names for the later ones. */
-uint8_t unit_lang(int dwarf_lang)
-{
-	static const uint8_t langs[] = {
-		[0x01] = LANG_C, [0x02] = LANG_C, [0x0c] = LANG_C, [0x1d] = LANG_C, [0x2c] = LANG_C,
-		[0x04] = LANG_CXX, [0x19] = LANG_CXX, [0x1a] = LANG_CXX, [0x21] = LANG_CXX,
-		[0x2a] = LANG_CXX, [0x2b] = LANG_CXX,
-		[0x1c] = LANG_RUST, [0x16] = LANG_GO, [0x13] = LANG_D, [0x1e] = LANG_SWIFT,
-		[0x03] = LANG_ADA, [0x0d] = LANG_ADA, [0x2e] = LANG_ADA, [0x2f] = LANG_ADA,
-	};
-
-	return dwarf_lang >= 0 && dwarf_lang < (int)sizeof(langs) ? langs[dwarf_lang]
-								  : LANG_UNKNOWN;
-}
-
-bool unit_time_is_up(uint64_t until_ns)
-{
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID) >= until_ns;
-}
-
-bool unit_says_ranges(Dwarf_Die *unit)
+/* DWARF 2 has no word for code in several places, and gcc gives one of them. */
+static bool unit_says_ranges(Dwarf_Die *unit)
 {
 	Dwarf_Half version;
 
 	return !dwarf_cu_info(unit->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL) &&
 	       version > 2;
-}
-
-bool unit_is_code(const struct addr_range *v, size_t nr, uint64_t addr)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (addr >= v[i].lo && addr < v[i].hi)
-			return true;
-	return false;
 }
 
 /* ---- functions ---- */
@@ -97,17 +69,26 @@ static uint32_t call_number(Dwarf_Die *die, unsigned name)
 		       : 0;
 }
 
-/* libdw would look for the files of a split unit in its skeleton, which it does not know. */
+/* libdw's name of file 0, before DWARF 5. */
+static const char *path_or_null(const char *path)
+{
+	return path && strcmp(path, "???") ? path : NULL;
+}
+
+/*
+ * libdw would look for the files of a split unit in its skeleton, which it does not know. It knows no file 0 of declarations,
+ * which is that of the unit from DWARF 5 on.
+ */
 static uint32_t declared_file(struct builder *b, Dwarf_Die *die)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word v;
 
-	if (!b->src->split)
-		return unit_text_path(&b->t.text, dwarf_decl_file(die));
 	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &a) || dwarf_formudata(&a, &v))
 		return UNIT_NONE;
-	return unit_rows_file(&b->t.rows, v);
+	if (b->src->split || (!v && a.cu == die->cu))
+		return unit_rows_file(&b->t.rows, v);
+	return unit_text_path(&b->t.text, path_or_null(dwarf_decl_file(die)));
 }
 
 static uint32_t declared_line(Dwarf_Die *die)
@@ -137,7 +118,7 @@ static uint32_t func_of(struct builder *b, Dwarf_Die *die)
 static void add_split_spans(struct builder *b, Dwarf_Die *die)
 {
 	struct addr_range v[MAX_SPLIT_RANGES];
-	size_t nr = split_unit_ranges(b->src->split, die, v, MAX_SPLIT_RANGES);
+	size_t nr = libdw_split_ranges(b->src->split, die, v, MAX_SPLIT_RANGES);
 
 	for (size_t i = 0; i < nr; i++)
 		unit_tree_span(&b->t, v[i].lo, v[i].hi);
@@ -175,7 +156,9 @@ static uint32_t add_node(struct builder *b, Dwarf_Die *die, uint32_t parent)
 					call_number(die, DW_AT_call_column));
 		n.call_file = unit_rows_file(&b->t.rows, call_number(die, DW_AT_call_file));
 	}
-	return unit_tree_node(&b->t, &n, b->src->split || dwarf_entrypc(die, &pc) ? lo : pc);
+	if (b->src->split ? !libdw_split_entry(b->src->split, die, &pc) : dwarf_entrypc(die, &pc))
+		pc = lo;
+	return unit_tree_node(&b->t, &n, pc);
 }
 
 static void walk(struct builder *b, Dwarf_Die *parent, uint32_t node, unsigned depth);
@@ -223,7 +206,7 @@ static const char *path_of(void *ctx, size_t file)
 {
 	const struct builder *b = ctx;
 
-	return dwarf_filesrc(b->files, file, NULL, NULL);
+	return path_or_null(dwarf_filesrc(b->files, file, NULL, NULL));
 }
 
 static int read_code(struct builder *b)
@@ -237,7 +220,7 @@ static int read_code(struct builder *b)
 		at = dwarf_ranges(&die, at, &base, &lo, &hi);
 		if (at <= 0)
 			break;
-		err = unit_rows_code(&b->t.rows, b->src, lo, hi);
+		err = unit_rows_code(&b->t.rows, &b->src->src, lo, hi);
 	}
 	return err;
 }
@@ -259,7 +242,7 @@ static int put_row(struct builder *b, Dwarf_Line *line)
 	row.line = unit_line((unsigned)nr, (unsigned)column);
 	if (!dwarf_line_file(line, &files, &file))
 		row.file = (uint32_t)file;
-	return unit_rows_put(&b->t.rows, b->src, &row);
+	return unit_rows_put(&b->t.rows, &b->src->src, &row);
 }
 
 static int read_lines(struct builder *b)
@@ -283,17 +266,17 @@ static int read_lines(struct builder *b)
 
 /* ---- the whole ---- */
 
-int unit_build(const struct unit_source *src, struct byte_buf *out)
+int libdw_table(const struct libdw_source *src, struct byte_buf *out)
 {
 	struct builder b = { .src = src };
 	Dwarf_Die die = src->die;
 	int err;
 
-	unit_tree_init(&b.t, src);
+	unit_tree_init(&b.t, &src->src);
 	err = read_lines(&b);
 	if (!err) {
 		walk(&b, &die, UNIT_NONE, 0);
-		err = unit_tree_write(&b.t, unit_lang(dwarf_srclang(&die)), out);
+		err = unit_tree_write(&b.t, unit_lang((unsigned)dwarf_srclang(&die)), out);
 	}
 	unit_tree_release(&b.t);
 	return err;

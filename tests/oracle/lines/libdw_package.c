@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/debug_info/dwo_package.h"
+#include "tests/oracle/lines/libdw_package.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -11,6 +11,7 @@
 
 #define PAGE 4096ull
 #define MAX_COLUMNS 16
+#define MAX_INFOS 4096
 #define TABLE_BYTES (4 * PAGE)		/* room for section headers and their names */
 
 /* Kinds of sections in an index, by their number there, which is another one in version 2. */
@@ -31,13 +32,14 @@ struct part {
 	uint64_t offset, size;
 };
 
-struct dwo_package {
+struct libdw_package {
 	struct plain_elf *plain;
 	char *image;			/* of plain; with room at its end */
 	size_t len;
 	struct part whole[KINDS];	/* the sections of the package */
-	struct byte_reader index;	/* .debug_cu_index; nothing: an object file */
-	bool has_skeleton;
+	struct byte_reader index;	/* .debug_cu_index; nothing: a .dwo file or an object file */
+	struct part infos[MAX_INFOS];
+	unsigned nr_infos;
 };
 
 /* ---- opening ---- */
@@ -50,22 +52,22 @@ static int kind_of(const char *name)
 	return -1;
 }
 
-static void read_section(struct dwo_package *p, const GElf_Shdr *sh, const char *name)
+static void read_section(struct libdw_package *p, const GElf_Shdr *sh, const char *name)
 {
 	int kind = kind_of(name);
 
 	if (sh->sh_type == SHT_NOBITS || sh->sh_offset > p->len ||
 	    sh->sh_size > p->len - sh->sh_offset)
 		return;
+	if (!kind && p->nr_infos < MAX_INFOS)
+		p->infos[p->nr_infos++] = (struct part){ sh->sh_offset, sh->sh_size };
 	if (kind >= 0)
 		p->whole[kind] = (struct part){ sh->sh_offset, sh->sh_size };
 	else if (name && !strcmp(name, ".debug_cu_index"))
 		p->index = br_make(p->image + sh->sh_offset, sh->sh_size);
-	else if (name && !strcmp(name, ".debug_info"))
-		p->has_skeleton = true;
 }
 
-static int read_sections(struct dwo_package *p)
+static int read_sections(struct libdw_package *p)
 {
 	Elf *elf = plain_elf_get(p->plain);
 	Elf_Scn *scn = NULL;
@@ -83,35 +85,21 @@ static int read_sections(struct dwo_package *p)
 	return 0;
 }
 
-static int open_file(int fd, bool is_object, struct dwo_package **pp, uint32_t *lack)
+int libdw_package_open(int fd, struct libdw_package **pp)
 {
-	struct dwo_package *p = calloc(1, sizeof(*p));
+	struct libdw_package *p = calloc(1, sizeof(*p));
 	int err = p ? plain_elf_open(fd, PLAIN_ALL, TABLE_BYTES, &p->plain) : -ENOMEM;
 
-	if (!err && plain_elf_unknown_packing(p->plain))
-		*lack = plain_elf_unknown_packing(p->plain);
 	if (!err)
 		err = read_sections(p);
-	if (!err && !(is_object ? p->has_skeleton && p->whole[0].size : p->index.p != NULL))
-		err = -ENOENT;
 	if (err)
-		dwo_package_close(p);
+		libdw_package_close(p);
 	else
 		*pp = p;
 	return err;
 }
 
-int dwo_package_open(int fd, struct dwo_package **pp, uint32_t *lack)
-{
-	return open_file(fd, false, pp, lack);
-}
-
-int dwo_package_open_object(int fd, struct dwo_package **pp, uint32_t *lack)
-{
-	return open_file(fd, true, pp, lack);
-}
-
-void dwo_package_close(struct dwo_package *p)
+void libdw_package_close(struct libdw_package *p)
 {
 	if (!p)
 		return;
@@ -166,7 +154,7 @@ static uint32_t find_row(const struct header *h, struct byte_reader ids, struct 
 	return 0;
 }
 
-static void put_part(const struct dwo_package *p, const struct header *h, uint32_t section,
+static void put_part(const struct libdw_package *p, const struct header *h, uint32_t section,
 		     const struct part *in, struct part v[KINDS])
 {
 	for (size_t i = 0; i < KINDS; i++) {
@@ -179,7 +167,7 @@ static void put_part(const struct dwo_package *p, const struct header *h, uint32
 	}
 }
 
-static bool find_parts(const struct dwo_package *p, uint64_t id, struct part v[KINDS])
+static bool find_parts(const struct libdw_package *p, uint64_t id, unsigned nth, struct part v[KINDS])
 {
 	struct byte_reader r = p->index, ids, rows;
 	struct header h;
@@ -187,7 +175,9 @@ static bool find_parts(const struct dwo_package *p, uint64_t id, struct part v[K
 
 	if (!p->index.p) {
 		memcpy(v, p->whole, sizeof(p->whole));
-		return true;
+		if (nth < p->nr_infos)
+			v[0] = p->infos[nth];
+		return nth < p->nr_infos;
 	}
 	if (!read_header(&r, &h))
 		return false;
@@ -218,7 +208,7 @@ static uint32_t put_name(char *names, uint32_t *at, const char *name)
 	return begin;
 }
 
-Elf *dwo_package_elf(struct dwo_package *p, uint64_t id)
+Elf *libdw_package_elf(struct libdw_package *p, uint64_t id, unsigned nth)
 {
 	size_t tail = p->len - TABLE_BYTES;
 	Elf64_Shdr *sh = (Elf64_Shdr *)(void *)(p->image + tail);
@@ -227,7 +217,7 @@ Elf *dwo_package_elf(struct dwo_package *p, uint64_t id)
 	struct part v[KINDS] = { 0 };
 	uint32_t at = 1;
 
-	if (!find_parts(p, id, v))
+	if (!find_parts(p, id, nth, v))
 		return NULL;
 	memset(sh, 0, TABLE_BYTES);
 	for (size_t i = 0; i < KINDS; i++)
