@@ -273,6 +273,7 @@ CAPTURE_SRCS := \
 	src/foreign/wait_budget.c \
 	src/debug_info/debug_file.c \
 	src/debug_info/alternate_name.c \
+	src/debug_info/debug_expected.c \
 	src/debug_info/debug_index.c \
 	src/debug_info/debug_lines.c \
 	src/debug_info/debug_section.c \
@@ -286,9 +287,12 @@ CAPTURE_SRCS := \
 	src/debug_info/split_unit.c \
 	src/debug_info/go_lines.c \
 	src/debug_info/go_pcs.c \
+	src/debug_info/line_order.c \
 	src/debug_info/line_program.c \
+	src/debug_info/unit_functions.c \
 	src/debug_info/unit_lines.c \
 	src/debug_info/unit_reader.c \
+	src/debug_info/unit_regions.c \
 	src/debug_info/unit_source.c \
 	src/debug_info/unit_spans.c \
 	src/debug_info/unit_table.c \

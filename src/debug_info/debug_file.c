@@ -20,8 +20,8 @@
 #include "src/debug_info/work_limit.h"
 #include "src/elf/plain_elf.h"
 
-/* Pages of the file are given back when tables of so many bytes were made. */
-#define REST_BYTES (2u << 20)
+/* Pages of the file are given back when units of so many bytes were read. */
+#define REST_BYTES (8u << 20)
 
 /* A file that is read, and its units. */
 struct units_file {
@@ -35,7 +35,7 @@ struct debug_file {
 	struct units_file alt;		/* of dwz */
 	struct addr_range *code;
 	size_t nr_code, cap_code;
-	size_t made_bytes;		/* of tables, since pages were given back */
+	uint64_t read_bytes;		/* of units, since pages were given back */
 	struct split_file *package;
 	uint32_t lack;
 };
@@ -241,22 +241,21 @@ bool debug_file_is_in_package(struct debug_file *f, uint64_t unit)
 	return p && !dwp_index_find(&p->index, &p->s, u->id, &s);
 }
 
-int debug_file_unit(struct debug_file *f, uint64_t unit, int dwo_fd, uint64_t until_ns,
-		    struct byte_buf *out)
+int debug_file_unit(struct debug_file *f, uint64_t unit, const struct unit_wanted *wanted,
+		    int dwo_fd, uint64_t until_ns, struct byte_buf *out)
 {
 	struct unit_source src = { .number = unit, .code = f->code, .nr_code = f->nr_code,
-				   .until_ns = until_ns };
+				   .until_ns = until_ns, .wanted = *wanted };
 	struct split_file *dwo = NULL, *split = f->package;
-	size_t before = out->nr;
 	int err;
 
 	if (dwo_fd >= 0)
 		split = split_file_open(dwo_fd, &dwo, &f->lack) ? NULL : dwo;
 	err = unit_read(&src, f->own.units, split ? split_file_parts(split) : NULL, out);
 	split_file_close(dwo);
-	f->made_bytes += out->nr - before;
-	if (f->made_bytes >= REST_BYTES) {
-		f->made_bytes = 0;
+	f->read_bytes += die_units_bytes(f->own.units, unit);
+	if (f->read_bytes >= REST_BYTES) {
+		f->read_bytes = 0;
 		debug_file_rest(f);
 	}
 	return err;

@@ -5,7 +5,7 @@
  *
  *	debug_file_open(fd, &f, &lack)
  *	debug_file_index(f, out)		which unit has which code
- *	debug_file_unit(f, unit, until, out)	the table of one unit
+ *	debug_file_unit(f, unit, ..., out)	the table of one unit
  *	debug_file_close(f)
  *
  * libelf maps the file: if it shrinks meanwhile, the process dies of it, and must be one that may.
@@ -20,6 +20,7 @@
 #include "src/base/bytes.h"
 
 struct debug_file;
+struct unit_wanted;
 
 #define DEBUG_LACKS_MEMORY UINT32_MAX	/* it is too large when it is unpacked */
 
@@ -42,11 +43,11 @@ int debug_file_index(struct debug_file *f, uint64_t until_ns, struct byte_buf *o
 bool debug_file_is_split(struct debug_file *f, uint64_t unit, const char **name, const char **dir);
 
 /*
- * Appends a table (unit_table.h). dwo_fd: its .dwo file, borrowed, or -1, and the table has lines
- * alone. 0, or -errno as of unit_read().
+ * Appends a table (unit_table.h), of what is wanted (unit_source.h). dwo_fd: its .dwo file,
+ * borrowed, or -1, and the table has lines alone. 0, or -errno as of unit_read().
  */
-int debug_file_unit(struct debug_file *f, uint64_t unit, int dwo_fd, uint64_t until_ns,
-		    struct byte_buf *out);
+int debug_file_unit(struct debug_file *f, uint64_t unit, const struct unit_wanted *wanted,
+		    int dwo_fd, uint64_t until_ns, struct byte_buf *out);
 
 /*
  * The file that dwz(1) has put into it what several debug files have in common: its name and

@@ -12,6 +12,7 @@
 #include "src/base/clock.h"
 #include "src/base/hash_index.h"
 #include "src/debug_info/debug_cache.h"
+#include "src/debug_info/debug_expected.h"
 #include "src/debug_info/debug_file.h"
 #include "src/debug_info/debug_index.h"
 #include "src/debug_info/go_lines.h"
@@ -21,13 +22,24 @@
 #define MAX_FILES 8
 #define KEPT_BYTES (16u << 20)		/* of tables of this binary */
 #define NEWS_BYTES (24u << 20)		/* of tables that wait for the cache file */
+#define MAX_PARTIAL 2			/* tables of a unit before it is made as a whole */
 #define UNIT_NS (3 * NSEC_PER_SEC)	/* CPU time for one unit */
+
+/* Tables of one unit in a cache file: partial ones, that were made when others were forgotten. */
+#define MAX_CACHED 4
+
+struct cached_table {
+	const void *data;
+	size_t len;
+};
 
 struct unit {
 	uint64_t number;
+	struct cached_table cached[MAX_CACHED];
+	unsigned nr_cached;
 	void *own;			/* the table, if it is in this process's memory */
 	const void *data;		/* NULL: it was not made yet, or was forgotten */
-	size_t len;
+	size_t len, own_len;
 	uint64_t used;			/* count of finds */
 	bool is_bad;			/* could not be made */
 	uint32_t asked;			/* in which round its .dwo file was asked for; 0: never */
@@ -48,6 +60,7 @@ struct debug_lines {
 	struct unit *units;
 	size_t nr_units, cap_units;
 	struct hash_index unit_index;
+	struct debug_expected expected;
 	uint64_t nr_finds;
 	size_t own_bytes;
 	struct byte_buf news;
@@ -97,11 +110,11 @@ static struct unit *unit_of(struct debug_lines *d, uint64_t number)
 
 static void forget(struct debug_lines *d, struct unit *u)
 {
-	d->own_bytes -= u->len;
+	d->own_bytes -= u->own_len;
 	free(u->own);
 	u->own = NULL;
 	u->data = NULL;
-	u->len = 0;
+	u->len = u->own_len = 0;
 }
 
 /* Forgets tables down to half of the bound, so that it does not look for them at each new one. */
@@ -132,10 +145,12 @@ static void take_record(struct debug_lines *d, const struct cache_record *r, con
 	if (r->kind != CACHE_UNIT || unit_table_open(data, r->len, &t))
 		return;
 	u = unit_of(d, r->unit);
-	if (u) {
-		u->data = data;
-		u->len = r->len;
-	}
+	if (!u)
+		return;
+	u->data = data;
+	u->len = r->len;
+	u->nr_cached += u->nr_cached < MAX_CACHED;
+	u->cached[u->nr_cached - 1] = (struct cached_table){ data, r->len };
 }
 
 static void read_cache(struct debug_lines *d)
@@ -233,12 +248,13 @@ static int index_go(struct debug_lines *d, uint64_t until_ns, struct byte_buf *o
 	return go_lines_index(d->go, until_ns, out);
 }
 
-static int unit_of_file(struct debug_lines *d, struct unit *u, uint64_t until_ns,
-			struct byte_buf *out, bool *is_whole);
+static int unit_of_file(struct debug_lines *d, struct unit *u, const struct unit_wanted *wanted,
+			uint64_t until_ns, struct byte_buf *out, bool *is_whole);
 
-static int unit_of_go(struct debug_lines *d, struct unit *u, uint64_t until_ns,
-		      struct byte_buf *out, bool *is_whole)
+static int unit_of_go(struct debug_lines *d, struct unit *u, const struct unit_wanted *wanted,
+		      uint64_t until_ns, struct byte_buf *out, bool *is_whole)
 {
+	(void)wanted;			/* all of a unit takes little time */
 	*is_whole = true;
 	return go_lines_unit(d->go, u->number, until_ns, out);
 }
@@ -251,8 +267,8 @@ static const struct source {
 	bool (*open)(struct debug_lines *d);	/* at the first call; whether it is there */
 	int (*index)(struct debug_lines *d, uint64_t until_ns, struct byte_buf *out);
 	/* *is_whole: the table may be kept. -EAGAIN: it needs a file that was not given yet. */
-	int (*unit)(struct debug_lines *d, struct unit *u, uint64_t until_ns, struct byte_buf *out,
-		    bool *is_whole);
+	int (*unit)(struct debug_lines *d, struct unit *u, const struct unit_wanted *wanted,
+		    uint64_t until_ns, struct byte_buf *out, bool *is_whole);
 } sources[] = {
 	{ open_file, index_file, unit_of_file },
 	{ open_go, index_go, unit_of_go },
@@ -367,8 +383,8 @@ void debug_lines_give(struct debug_lines *d, uint32_t name, int fd)
 }
 
 /* Where a part is missing, it may be there the next time. */
-static int unit_of_file(struct debug_lines *d, struct unit *u, uint64_t until_ns,
-			struct byte_buf *out, bool *is_whole)
+static int unit_of_file(struct debug_lines *d, struct unit *u, const struct unit_wanted *wanted,
+			uint64_t until_ns, struct byte_buf *out, bool *is_whole)
 {
 	bool is_split = false, is_packed = false;
 	int err = need_alternate(d);
@@ -378,7 +394,7 @@ static int unit_of_file(struct debug_lines *d, struct unit *u, uint64_t until_ns
 	if (err == -EAGAIN)
 		return err;
 	if (!err)
-		err = debug_file_unit(d->file, u->number, u->dwo - 1, until_ns, out);
+		err = debug_file_unit(d->file, u->number, wanted, u->dwo - 1, until_ns, out);
 	*is_whole = !d->lacks_alt && (!is_split || u->dwo || is_packed);
 	if (u->dwo)
 		close(u->dwo - 1);
@@ -386,9 +402,42 @@ static int unit_of_file(struct debug_lines *d, struct unit *u, uint64_t until_ns
 	return err;
 }
 
-static int make_unit(struct debug_lines *d, struct unit *u, uint64_t until_ns)
+/* What is wanted of the unit of an address; the last table has all of it. The caller frees w->v. */
+static struct unit_wanted wanted_of(struct debug_lines *d, const struct unit *u, uint64_t addr,
+				    struct wanted_addrs *w)
+{
+	struct unit_wanted want = { .nr_partial = 1 };
+	struct unit_table t;
+	bool is_there = u->data && !unit_table_open(u->data, u->len, &t);
+
+	if (is_there)
+		want.nr_partial = t.head->nr_partial + 1;
+	if (want.nr_partial > MAX_PARTIAL ||
+	    debug_expected_of(&d->expected, &d->index, u->number, addr, is_there ? &t : NULL, w))
+		return (struct unit_wanted){ 0 };
+	want.v = w->v;
+	want.nr = w->nr;
+	return want;
+}
+
+static void take_table(struct debug_lines *d, struct unit *u, struct byte_buf *b)
+{
+	forget(d, u);
+	u->own = b->v;
+	u->data = b->v;
+	u->len = b->nr;
+	u->own_len = b->nr;
+	d->own_bytes += b->nr;
+	u->asked = 0;
+	forget_some(d, u);
+}
+
+/* Makes the table of a unit, which then has addr. */
+static int make_unit(struct debug_lines *d, struct unit *u, uint64_t addr, uint64_t until_ns)
 {
 	const struct source *s;
+	struct wanted_addrs w = { 0 };
+	struct unit_wanted wanted;
 	struct byte_buf b = { 0 };
 	bool is_whole = false;
 	int err;
@@ -396,7 +445,9 @@ static int make_unit(struct debug_lines *d, struct unit *u, uint64_t until_ns)
 	if (unit_time_is_up(until_ns))
 		return -ETIMEDOUT;
 	s = source_of_unit(d, u->number);
-	err = s ? s->unit(d, u, until_ns + UNIT_NS, &b, &is_whole) : -ENOENT;
+	wanted = wanted_of(d, u, addr, &w);
+	err = s ? s->unit(d, u, &wanted, until_ns + UNIT_NS, &b, &is_whole) : -ENOENT;
+	free(w.v);
 	if (err == -EAGAIN)
 		return err;
 	if (err) {
@@ -404,14 +455,9 @@ static int make_unit(struct debug_lines *d, struct unit *u, uint64_t until_ns)
 		bb_release(&b);
 		return -ENOENT;
 	}
-	u->own = b.v;
-	u->data = b.v;
-	u->len = b.nr;
-	d->own_bytes += b.nr;
 	if (is_whole)
 		put_record(d, CACHE_UNIT, u->number, b.v, b.nr);
-	u->asked = 0;
-	forget_some(d, u);
+	take_table(d, u, &b);
 	return 0;
 }
 
@@ -461,11 +507,32 @@ void debug_lines_close(struct debug_lines *d)
 	}
 	free(d->units);
 	ix_release(&d->unit_index);
+	debug_expected_release(&d->expected);
 	free(d->own_index);
 	bb_release(&d->news);
 	if (d->cache)
 		munmap(d->cache, d->cache_len);
 	free(d);
+}
+
+void debug_lines_expect(struct debug_lines *d, const uint64_t *addrs, size_t nr)
+{
+	debug_expected_set(&d->expected, addrs, nr);
+}
+
+static bool has_addr(const void *data, size_t len, uint64_t addr, struct unit_table *t)
+{
+	return data && !unit_table_open(data, len, t) && unit_table_covers(t, addr);
+}
+
+/* Opens a table of a unit that has an address; false: none has it. */
+static bool find_table(const struct unit *u, uint64_t addr, struct unit_table *t)
+{
+	bool found = has_addr(u->data, u->len, addr, t);
+
+	for (unsigned i = 0; i < u->nr_cached && !found; i++)
+		found = has_addr(u->cached[i].data, u->cached[i].len, addr, t);
+	return found;
 }
 
 int debug_lines_find(struct debug_lines *d, uint64_t addr, uint64_t until_ns, struct unit_place *v,
@@ -479,14 +546,13 @@ int debug_lines_find(struct debug_lines *d, uint64_t addr, uint64_t until_ns, st
 	if (err || debug_index_find(&d->index, addr, &number))
 		return 0;
 	u = unit_of(d, number);
-	if (!u || u->is_bad)
-		return 0;
-	err = u->data ? 0 : make_unit(d, u, until_ns);
+	err = u ? 0 : -ENOMEM;
+	/* Where functions overlap a partial table may lack it still; the last one is whole. */
+	while (!err && !find_table(u, addr, &t))
+		err = u->is_bad ? -ENOENT : make_unit(d, u, addr, until_ns);
 	if (err)
 		return err == -ETIMEDOUT || err == -EAGAIN ? err : 0;
 	u->used = ++d->nr_finds;
-	if (unit_table_open(u->data, u->len, &t))
-		return 0;
 	*lang = (uint8_t)t.head->lang;
 	return (int)unit_table_find(&t, addr, v, max);
 }

@@ -3,13 +3,15 @@
  * Inlined functions and source lines of one binary.
  *
  *	debug_lines_open(&src, &d)
+ *	debug_lines_expect(d, addrs, nr)	which are asked for next
  *	debug_lines_find(d, addr, until, v, max)	for addresses in ascending order
  *	debug_lines_news(d, out)			what was made since the last call
  *	debug_lines_close(d)
  *
- * Only the units are read that have an address that is asked for. Their tables come from the cache
- * file, from this process's memory, or are made. Tables above a bound are forgotten, those not used
- * for longest first.
+ * Only the units are read that have an address that is asked for, and of them only the functions
+ * with addresses that are asked for or expected. Their tables come from the cache file, from this
+ * process's memory, or are made. When a unit is made for the third time, it is made as a
+ * whole. Tables above a bound are forgotten, those not used for longest first.
  */
 #pragma once
 
@@ -40,6 +42,9 @@ uint32_t debug_lines_lack(const struct debug_lines *d);
 /* Nothing is asked for a while: pages of its files, which count as memory of this process, go. */
 void debug_lines_rest(const struct debug_lines *d);
 void debug_lines_close(struct debug_lines *d);		/* NULL is fine */
+
+/* Forgets what was expected before. It costs nothing but time if other addresses are asked for. */
+void debug_lines_expect(struct debug_lines *d, const uint64_t *addrs, size_t nr);
 
 /*
  * Finds functions at addr like unit_table_find(), innermost first. Their number; 0: none is known.

@@ -125,6 +125,7 @@ static const uint8_t slots[] = {
 	[DW_AT_addr_base] = DIE_ADDR_BASE,
 	[DW_AT_rnglists_base] = DIE_RNGLISTS_BASE,
 	[DW_AT_dwo_name] = DIE_DWO_NAME,
+	[DW_AT_declaration] = DIE_DECLARATION,
 };
 
 /* What came before the split units of DWARF 5 (https://gcc.gnu.org/wiki/DebugFission). */

@@ -50,6 +50,7 @@ enum die_slot {
 	DIE_DWO_NAME,			/* this and the next one: of gcc's extension, too */
 	DIE_DWO_ID,
 	DIE_GNU_RANGES_BASE,
+	DIE_DECLARATION,
 	NR_DIE_SLOTS,
 };
 

@@ -150,6 +150,10 @@ static void skip_steps(const struct die_unit *u, struct byte_reader *r, const st
 			br_bytes(r, die_unsigned(r));
 			continue;
 		}
+		if (!s->slot && s->kind == FORM_UNSIGNED) {
+			die_unsigned(r);
+			continue;
+		}
 		read_step(u, r, s, &v);
 		if (s->slot && v.class == CLASS_REF && v.form != DW_FORM_ref_addr)
 			*sibling = v.v;
@@ -199,6 +203,26 @@ void die_skip_tree(const struct die_unit *u, struct byte_reader *r, const struct
 		found = depth ? die_next_abbrev(u, r, &a) : DIE_END;
 	} while (depth && found != DIE_DAMAGED && !w->is_up);
 	r->bad |= found == DIE_DAMAGED;
+}
+
+void die_skip_children(const struct die_unit *u, struct byte_reader *r, const struct die *d,
+		       struct work_limit *w)
+{
+	const struct die_value *v = &d->value[DIE_SIBLING];
+	const struct die_abbrev *a;
+	enum die_found found;
+
+	if (!d->abbrev->has_children)
+		return;
+	if (die_has(d, DIE_SIBLING) && v->class == CLASS_REF && v->form != DW_FORM_ref_addr &&
+	    jump(u, r, v->v))
+		return;
+	while (!r->bad && !w->is_up && (found = die_next_abbrev(u, r, &a)) != DIE_END) {
+		if (found == DIE_DAMAGED)
+			r->bad = true;
+		else
+			die_skip_tree(u, r, a, w);
+	}
 }
 
 /* ---- what values stand for ---- */

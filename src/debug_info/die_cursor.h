@@ -6,7 +6,8 @@
  *	die_next(u, &r, &d)		the code of the next entry
  *	die_read(u, &r, &d)		its wanted attributes, or
  *	die_skip(u, &r, &d)		comes past it
- *	die_skip_children(u, &r, w)	comes past the entries beneath
+ *	die_skip_children(u, &r, &d, w)	comes past the entries beneath one that was read
+ *	die_skip_tree(u, &r, a, w)	comes past an entry and those beneath
  *
  * Values are as they are in the section, until someone asks what they stand for: die_number() and
  * the like. An entry is read once, with all that is wanted of it.
@@ -98,6 +99,10 @@ void die_skip(const struct die_unit *u, struct byte_reader *r, const struct die_
 /* Comes past an entry and all that is beneath it. */
 void die_skip_tree(const struct die_unit *u, struct byte_reader *r, const struct die_abbrev *a,
 		   struct work_limit *w);
+
+/* Comes past what is beneath an entry that was read. */
+void die_skip_children(const struct die_unit *u, struct byte_reader *r, const struct die *d,
+		       struct work_limit *w);
 
 static inline bool die_has(const struct die *d, enum die_slot slot)
 {

@@ -175,6 +175,13 @@ static const struct unit_header *header_of(const struct die_units *us, uint64_t 
 	return after && offset < us->v[after - 1].end ? &us->v[after - 1] : NULL;
 }
 
+uint64_t die_units_bytes(const struct die_units *us, uint64_t offset)
+{
+	const struct unit_header *h = header_of(us, offset);
+
+	return h ? h->end - h->offset : 0;
+}
+
 /* The place of the unit that was not used for longest. */
 static struct open_unit *free_place(struct die_units *us)
 {

@@ -36,6 +36,8 @@ void die_units_set_skeleton(struct die_units *us, const struct die_skeleton *ske
 /* How many, and the entry of one: the offset of its header's end. */
 size_t die_units_nr(const struct die_units *us);
 uint64_t die_units_entry(const struct die_units *us, size_t i);
+/* The size of the unit around an offset; 0: there is none. */
+uint64_t die_units_bytes(const struct die_units *us, uint64_t offset);
 
 /*
  * The unit holds until another one is opened. NULL: no such unit, or it is damaged; *err says why:

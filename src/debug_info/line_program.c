@@ -8,6 +8,8 @@
 
 #include "src/base/array.h"
 #include "src/debug_info/die_cursor.h"
+#include "src/debug_info/line_order.h"
+#include "src/debug_info/unit_regions.h"
 #include "src/debug_info/unit_table.h"
 #include "src/debug_info/work_limit.h"
 
@@ -34,6 +36,9 @@ struct line_program {
 	uint8_t min_length, max_ops, line_range, opcode_base;
 	int8_t line_base;
 	const uint8_t *lengths;		/* of the operands of standard opcodes, from 1 on */
+	/* What special opcodes advance, so that a row needs no division. */
+	uint8_t special_ops[256];
+	int16_t special_lines[256];
 };
 
 /* ---- files ---- */
@@ -201,6 +206,15 @@ static void read_fields(struct line_program *p, struct byte_reader *r)
 	p->lengths = br_bytes(r, p->opcode_base ? p->opcode_base - 1u : 0);
 }
 
+static void make_specials(struct line_program *p)
+{
+	for (unsigned i = p->opcode_base; i < 256 && p->line_range; i++) {
+		p->special_ops[i] = (uint8_t)((i - p->opcode_base) / p->line_range);
+		p->special_lines[i] =
+			(int16_t)(p->line_base + (int)((i - p->opcode_base) % p->line_range));
+	}
+}
+
 static int read_header(struct line_program *p, struct byte_reader *r, struct work_limit *w)
 {
 	uint64_t len = br_u32(r);
@@ -224,6 +238,7 @@ static int read_header(struct line_program *p, struct byte_reader *r, struct wor
 	if (head.bad || p->code.bad || !p->opcode_base || !p->max_ops ||
 	    (p->sizes.address != 4 && p->sizes.address != 8))
 		return -EBADMSG;
+	make_specials(p);
 	len = br_left(&head);
 	err = read_files(p, &head);
 	work_go_on(w, len / STEP_BYTES + p->nr_dirs + p->nr_files);
@@ -266,16 +281,13 @@ void line_program_free(struct line_program *p)
 
 /* ---- rows ---- */
 
-struct sequence {
-	size_t first, nr;		/* in the rows, as they were made */
-};
-
 struct machine {
 	struct line_program *p;
 	struct line_rows rows;
-	struct sequence *sequences;
+	struct line_sequence *sequences;
 	size_t nr_sequences, cap_sequences;
 	uint64_t from;
+	const struct unit_regions *regions;	/* NULL: all rows are wanted */
 	size_t first;			/* row of this sequence */
 	bool is_sorted;			/* within each sequence */
 	int err;
@@ -335,17 +347,26 @@ static void move_end(struct line_row *v, size_t nr)
 }
 
 /* Sequences of functions that the linker has thrown away begin at 0, or near it. */
+static bool is_unwanted(const struct machine *m)
+{
+	uint64_t lo = m->rows.v[m->first].addr;
+
+	if (!m->is_sorted)
+		return false;
+	return m->addr < m->from || (m->regions && !unit_regions_meet(m->regions, lo, m->addr));
+}
+
 static void end_sequence(struct machine *m)
 {
-	struct sequence *s;
+	struct line_sequence *s;
 
 	add_row(m, true);
-	if (!m->err && m->addr < m->from && m->is_sorted) {
+	if (!m->err && is_unwanted(m)) {
 		m->rows.nr = m->first;
 	} else if (!m->err) {
 		s = array_push(&m->sequences, &m->nr_sequences, &m->cap_sequences);
 		if (s)
-			*s = (struct sequence){ m->first, m->rows.nr - m->first };
+			*s = (struct line_sequence){ m->first, m->rows.nr - m->first };
 		else
 			m->err = -ENOMEM;
 		move_end(m->rows.v + m->first, m->rows.nr - m->first);
@@ -369,14 +390,13 @@ static inline void advance(struct machine *m, uint64_t nr_ops)
 static inline void special(struct machine *m, unsigned opcode)
 {
 	const struct line_program *p = m->p;
-	unsigned adjusted = opcode - p->opcode_base;
 
 	if (!p->line_range) {
 		m->err = -EBADMSG;
 		return;
 	}
-	advance(m, adjusted / p->line_range);
-	m->line += (uint32_t)(p->line_base + (int)(adjusted % p->line_range));
+	advance(m, p->special_ops[opcode]);
+	m->line += (uint32_t)p->special_lines[opcode];
 	add_row(m, false);
 }
 
@@ -463,134 +483,18 @@ static void run(struct machine *m, struct work_limit *w)
 	}
 }
 
-/* ---- order ---- */
-
-static const struct line_row *row_of(const void *entry)
+int line_program_run(struct line_program *p, uint64_t from, const struct unit_regions *regions,
+		     struct line_rows *rows, struct work_limit *w)
 {
-	return *(const struct line_row *const *)entry;
-}
-
-/* Rows are compared by their places, which are those in the program. */
-static int by_addr(const void *a, const void *b)
-{
-	const struct line_row *x = row_of(a), *y = row_of(b);
-
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	if (x->is_end != y->is_end)
-		return x->is_end ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-static int sort_rows(struct line_rows *rows)
-{
-	const struct line_row **order = malloc((rows->nr + 1) * sizeof(*order));
-	struct line_row *v = malloc((rows->nr + 1) * sizeof(*v));
-	bool ok = order && v;
-
-	for (size_t i = 0; ok && i < rows->nr; i++)
-		order[i] = &rows->v[i];
-	if (ok)
-		qsort(order, rows->nr, sizeof(*order), by_addr);
-	for (size_t i = 0; ok && i < rows->nr; i++)
-		v[i] = *order[i];
-	free(order);
-	if (!ok) {
-		free(v);
-		return -ENOMEM;
-	}
-	free(rows->v);
-	rows->v = v;
-	rows->cap = rows->nr + 1;
-	return 0;
-}
-
-struct place {
-	uint64_t addr;
-	struct sequence s;
-};
-
-static int by_first(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return x->s.first < y->s.first ? -1 : x->s.first > y->s.first;
-}
-
-/* Whether sequences in this order are all rows in order. */
-static bool are_apart(const struct place *v, size_t nr, const struct line_row *rows)
-{
-	for (size_t i = 1; i < nr; i++) {
-		const struct line_row *last = &rows[v[i - 1].s.first + v[i - 1].s.nr - 1];
-		const struct line_row *next = &rows[v[i].s.first];
-
-		if (by_addr(&last, &next) > 0)
-			return false;
-	}
-	return true;
-}
-
-static bool is_in_order(const struct place *v, size_t nr)
-{
-	for (size_t i = 1; i < nr; i++)
-		if (v[i].s.first < v[i - 1].s.first)
-			return false;
-	return true;
-}
-
-static int move_sequences(const struct place *v, size_t nr, struct line_rows *rows)
-{
-	struct line_row *to;
-	size_t at = 0;
-
-	if (is_in_order(v, nr))
-		return 0;
-	to = malloc((rows->nr + 1) * sizeof(*to));
-	if (!to)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		memcpy(to + at, rows->v + v[i].s.first, v[i].s.nr * sizeof(*to));
-		at += v[i].s.nr;
-	}
-	free(rows->v);
-	rows->v = to;
-	rows->cap = rows->nr + 1;
-	return 0;
-}
-
-/* Rows behind the last end of a sequence are of none, and are sorted with the others. */
-static int put_in_order(struct machine *m)
-{
-	struct place *v = malloc((m->nr_sequences + 1) * sizeof(*v));
-	size_t nr = m->nr_sequences;
-	int err;
-
-	if (!v)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		v[i] = (struct place){ m->rows.v[m->sequences[i].first].addr, m->sequences[i] };
-	if (nr)
-		qsort(v, nr, sizeof(*v), by_first);
-	if (m->is_sorted && m->first == m->rows.nr && are_apart(v, nr, m->rows.v))
-		err = move_sequences(v, nr, &m->rows);
-	else
-		err = sort_rows(&m->rows);
-	free(v);
-	return err;
-}
-
-int line_program_run(struct line_program *p, uint64_t from, struct line_rows *rows,
-		     struct work_limit *w)
-{
-	struct machine m = { .p = p, .rows = *rows, .from = from, .is_sorted = true };
+	struct machine m = { .p = p, .rows = *rows, .from = from, .regions = regions,
+			     .is_sorted = true };
 	int err;
 
 	m.first = m.rows.nr = 0;
 	p->nr_files = p->nr_header_files;
 	run(&m, w);
-	err = m.err ? m.err : put_in_order(&m);
+	err = m.err ? m.err : line_order(&m.rows, m.sequences, m.nr_sequences,
+					 m.is_sorted && m.first == m.rows.nr);
 	if (!err && m.rows.nr)
 		m.rows.v[m.rows.nr - 1].is_end = true;
 	free(m.sequences);

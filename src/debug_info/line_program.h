@@ -4,7 +4,7 @@
  *
  *	line_program_open(u, &w, &p)		reads the header
  *	line_program_path(p, file, buf)
- *	line_program_run(p, &rows, w)		sorted by address
+ *	line_program_run(p, from, regions, &rows, w)	sorted by address
  *	line_program_free(p)
  *
  * A program makes sequences of rows, each of which ascends. Compilers make a sequence for each
@@ -19,6 +19,7 @@
 
 struct die_unit;
 struct line_program;
+struct unit_regions;
 struct work_limit;
 
 struct line_row {
@@ -50,8 +51,8 @@ const char *line_program_path(const struct line_program *p, uint64_t file,
 
 /*
  * Appends the rows, sorted by address; the end of a sequence stands before what begins there.
- * Sequences that end before the address from are left out. 0; -EBADMSG: the program is damaged;
- * -E2BIG; -ETIMEDOUT or -ENOMEM.
+ * Sequences that end before the address from are left out; and with regions those that meet none
+ * of them. 0; -EBADMSG: the program is damaged; -E2BIG; -ETIMEDOUT or -ENOMEM.
  */
-int line_program_run(struct line_program *p, uint64_t from, struct line_rows *rows,
-		     struct work_limit *w);
+int line_program_run(struct line_program *p, uint64_t from, const struct unit_regions *regions,
+		     struct line_rows *rows, struct work_limit *w);

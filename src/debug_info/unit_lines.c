@@ -179,6 +179,18 @@ int unit_rows_put(struct unit_rows *r, const struct unit_source *src, const stru
 	return push_row(r, &x);
 }
 
+void unit_rows_go_to(struct unit_rows *r)
+{
+	r->was_in = false;
+}
+
+int unit_rows_arrive(struct unit_rows *r, uint64_t addr)
+{
+	const struct unit_row end = { .addr = addr, .file = UNIT_NONE, .is_end = true };
+
+	return r->was_in || !r->nr ? 0 : push_row(r, &end);
+}
+
 void unit_rows_release(struct unit_rows *r)
 {
 	free(r->v);

@@ -70,6 +70,12 @@ int unit_rows_code(struct unit_rows *r, const struct unit_source *src, uint64_t 
 
 /* Adds a row; the last one of an address counts. 0, -ENOMEM or -E2BIG. */
 int unit_rows_put(struct unit_rows *r, const struct unit_source *src, const struct unit_row *row);
+/*
+ * What follows is of code from addr on, and begins with the last row up to there; and behind that
+ * row: if it does not count, nothing is known at addr.
+ */
+void unit_rows_go_to(struct unit_rows *r);
+int unit_rows_arrive(struct unit_rows *r, uint64_t addr);
 void unit_rows_release(struct unit_rows *r);
 
 /* The path of file number index, as attributes of the unit refer to it: an offset in the text. */

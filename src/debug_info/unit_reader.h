@@ -4,6 +4,11 @@
  *
  * Versions 2 to 5 are read. Of a unit that is split the lines are in its skeleton, and everything
  * else in the other half (split_unit.h); without that half the lines are all that is known.
+ *
+ * Where only some addresses are wanted, all entries are passed once, for what functions there are
+ * and where, and then those are read that have code around these addresses (unit_regions.h). In
+ * these, blocks and inlined functions without such an address are passed, and their code is left
+ * out of what was read.
  */
 #pragma once
 

@@ -15,11 +15,19 @@ struct addr_range {
 	uint64_t lo, hi;
 };
 
+/* Addresses, sorted, whose functions are read alone; none: all are, and always in DWARF 2. */
+struct unit_wanted {
+	const uint64_t *v;
+	size_t nr;
+	uint32_t nr_partial;		/* as in struct unit_head, if only some are read */
+};
+
 struct unit_source {
 	uint64_t number;		/* of the unit: the offset of its entry in .debug_info */
 	const struct addr_range *code;	/* the executable segments of the file */
 	size_t nr_code;
 	uint64_t until_ns;		/* CPU time of this thread when to give up */
+	struct unit_wanted wanted;
 };
 
 /* Whether an address is in one of these. */

@@ -8,7 +8,8 @@
 /* A part of the code of a node. */
 struct unit_span {
 	uint64_t lo, hi;
-	uint32_t node;
+	uint32_t node;			/* or UNIT_UNREAD: of an entry that was not read */
+	uint32_t around;		/* UNIT_UNREAD: the node that it is in */
 };
 
 /*

@@ -47,6 +47,13 @@ static const struct unit_segment *find_segment(const struct unit_table *t, uint6
 	return lo ? &t->segments[lo - 1] : NULL;
 }
 
+bool unit_table_covers(const struct unit_table *t, uint64_t addr)
+{
+	const struct unit_segment *s = find_segment(t, addr);
+
+	return !s || s->node != UNIT_UNREAD;
+}
+
 static const char *text_at(const struct unit_table *t, uint32_t at)
 {
 	return at < t->head->text_len && t->text[at] ? t->text + at : NULL;

@@ -14,15 +14,20 @@
  *
  *	struct unit_head, struct unit_segment[], struct unit_node[], struct unit_func[], text
  *
+ * A large unit has thousands of functions, and a profile meets few of them. So a table may be
+ * partial: it has some functions, and segments that say that nothing was read from there on.
+ *
  * The bytes are foreign. unit_table_open() checks the sizes, and each index is checked when it is
  * followed. The parent of a node comes before it, so a chain always ends.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define UNIT_NONE UINT32_MAX
+#define UNIT_UNREAD (UINT32_MAX - 1)	/* the node of a segment of which nothing was read */
 
 /* A line up to 4,194,303 and a column up to 1,023 in 32 bits; what does not fit is 0, unknown. */
 #define UNIT_COLUMN_BITS 10
@@ -32,14 +37,14 @@ struct unit_head {
 	uint64_t base;			/* addresses are relative to it */
 	uint32_t nr_segments, nr_nodes, nr_funcs, text_len;
 	uint32_t lang;			/* enum func_lang */
-	uint32_t pad;
+	uint32_t nr_partial;		/* 0: it is whole; else how many partial ones there were */
 };
 
 struct unit_segment {
 	uint32_t addr;
 	uint32_t line;			/* line << UNIT_COLUMN_BITS | column */
 	uint32_t file;			/* offset in text, or UNIT_NONE */
-	uint32_t node;			/* or UNIT_NONE: in no function that is known */
+	uint32_t node;			/* or UNIT_NONE: in no function; or UNIT_UNREAD */
 };
 
 struct unit_node {
@@ -76,6 +81,9 @@ struct unit_place {
 
 /* data must be aligned to 8 bytes, and is borrowed. 0 or -EBADMSG. */
 int unit_table_open(const void *data, size_t len, struct unit_table *t);
+
+/* Whether what there is to know of addr was read. */
+bool unit_table_covers(const struct unit_table *t, uint64_t addr);
 
 /*
  * The functions at addr, innermost first, and in each the line that is executed or that calls the

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "src/base/array.h"
+#include "src/debug_info/unit_regions.h"
 #include "src/debug_info/unit_source.h"
 #include "src/debug_info/unit_spans.h"
 #include "src/debug_info/unit_writer.h"
@@ -63,7 +64,7 @@ uint32_t unit_tree_add_func(struct unit_tree *t, uint64_t key, const struct unit
 
 /* ---- nodes ---- */
 
-static bool is_code(const struct unit_source *src, uint64_t lo, uint64_t hi)
+bool unit_tree_is_code(const struct unit_source *src, uint64_t lo, uint64_t hi)
 {
 	for (size_t i = 0; i < src->nr_code; i++)
 		if (lo >= src->code[i].lo && lo < src->code[i].hi && hi > lo &&
@@ -76,13 +77,21 @@ void unit_tree_span(struct unit_tree *t, uint64_t lo, uint64_t hi)
 {
 	struct unit_span *s;
 
-	if (!is_code(t->src, lo, hi))
+	if (!unit_tree_is_code(t->src, lo, hi))
 		return;
 	s = array_push(&t->spans, &t->nr_spans, &t->cap_spans);
 	if (s)
-		*s = (struct unit_span){ lo, hi, (uint32_t)t->nr_nodes };
+		*s = (struct unit_span){ .lo = lo, .hi = hi, .node = (uint32_t)t->nr_nodes };
 	else
 		t->err = -ENOMEM;
+}
+
+void unit_tree_unread(struct unit_tree *t, size_t first, uint32_t node)
+{
+	for (size_t i = first; i < t->nr_spans; i++) {
+		t->spans[i].node = UNIT_UNREAD;
+		t->spans[i].around = node;
+	}
 }
 
 uint32_t unit_tree_node(struct unit_tree *t, const struct unit_node *node, uint64_t entry)
@@ -101,20 +110,9 @@ uint32_t unit_tree_node(struct unit_tree *t, const struct unit_node *node, uint6
 
 /* ---- segments ---- */
 
-/* Where the innermost node changes. */
-struct change {
-	uint64_t addr;
-	uint32_t node;
-};
-
-struct changes {
-	struct change *v;
-	size_t nr, cap;
-};
-
-static int put_change(struct changes *c, uint64_t addr, uint32_t node)
+static int put_change(struct unit_changes *c, uint64_t addr, uint32_t node)
 {
-	struct change *x;
+	struct unit_change *x;
 
 	if (c->nr && c->v[c->nr - 1].addr == addr) {
 		c->v[c->nr - 1].node = node;
@@ -123,72 +121,147 @@ static int put_change(struct changes *c, uint64_t addr, uint32_t node)
 	x = array_push(&c->v, &c->nr, &c->cap);
 	if (!x)
 		return -ENOMEM;
-	*x = (struct change){ addr, node };
+	*x = (struct unit_change){ addr, node };
 	return 0;
 }
 
+/* The spans around an address, the innermost one last. */
+struct open_spans {
+	struct unit_span *v;
+	size_t nr, cap;
+	uint32_t *of_node;		/* how many are open of each node */
+};
+
 /* Leaves the spans that end at or before addr. */
-static int leave(struct changes *c, const struct unit_span *open, size_t *nr_open, uint64_t addr)
+static int leave(struct unit_changes *c, struct open_spans *open, uint64_t addr)
 {
 	int err = 0;
 
-	while (*nr_open && open[*nr_open - 1].hi <= addr && !err) {
-		--*nr_open;
-		err = put_change(c, open[*nr_open].hi,
-				 *nr_open ? open[*nr_open - 1].node : UNIT_NONE);
+	while (open->nr && open->v[open->nr - 1].hi <= addr && !err) {
+		const struct unit_span *s = &open->v[--open->nr];
+
+		if (s->node != UNIT_UNREAD)
+			open->of_node[s->node]--;
+		err = put_change(c, s->hi, open->nr ? s[-1].node : UNIT_NONE);
 	}
 	return err;
 }
 
-/* A span that is open ends no later than the one around it, whatever the file says. */
-static int find_changes(struct unit_tree *t, struct changes *c)
+/*
+ * A span that is open ends no later than the one around it, and code of an inlined function that
+ * is not in the code of the function around it does not count, if that can be relied on.
+ */
+static int enter(const struct unit_tree *t, struct unit_changes *c, struct open_spans *open,
+		 const struct unit_span *s)
 {
-	struct unit_span *open = NULL, *top;
-	size_t nr_open = 0, cap = 0;
-	int err = 0;
+	bool is_read = s->node != UNIT_UNREAD;
+	uint32_t parent = is_read ? t->nodes[s->node].parent : s->around;
+	struct unit_span *top;
 
-	err = unit_spans_sort(&t->spans, &t->cap_spans, t->nr_spans);
+	if (t->says_ranges && parent != UNIT_NONE && !open->of_node[parent])
+		return 0;
+	top = array_push(&open->v, &open->nr, &open->cap);
+	if (!top)
+		return -ENOMEM;
+	*top = *s;
+	if (is_read)
+		open->of_node[s->node]++;
+	if (open->nr > 1 && top->hi > top[-1].hi)
+		top->hi = top[-1].hi;
+	return put_change(c, top->lo, top->node);
+}
+
+static int find_changes(struct unit_tree *t, struct unit_changes *c)
+{
+	struct open_spans open = { .of_node = calloc(t->nr_nodes + 1, sizeof(*open.of_node)) };
+	int err = open.of_node ? unit_spans_sort(&t->spans, &t->cap_spans, t->nr_spans) : -ENOMEM;
+
 	for (size_t i = 0; i < t->nr_spans && !err; i++) {
-		err = leave(c, open, &nr_open, t->spans[i].lo);
-		top = err ? NULL : array_push(&open, &nr_open, &cap);
-		if (!top)
-			err = err ? err : -ENOMEM;
-		if (err)
-			break;
-		*top = t->spans[i];
-		if (nr_open > 1 && top->hi > top[-1].hi)
-			top->hi = top[-1].hi;
-		err = put_change(c, top->lo, top->node);
+		err = leave(c, &open, t->spans[i].lo);
+		if (!err)
+			err = enter(t, c, &open, &t->spans[i]);
 	}
 	if (!err)
-		err = leave(c, open, &nr_open, UINT64_MAX);
-	free(open);
+		err = leave(c, &open, UINT64_MAX);
+	free(open.v);
+	free(open.of_node);
 	return err;
 }
 
-/* Joins the lines and the changes of nodes, both of which are sorted. */
-static int join(const struct unit_tree *t, const struct changes *c, struct unit_segments *s)
+/* Leaves out of the regions what was not read. */
+static int leave_out(struct unit_tree *t, const struct unit_changes *c)
 {
+	int err = 0;
+
+	for (size_t i = 0; i + 1 < c->nr && !err; i++)
+		if (c->v[i].node == UNIT_UNREAD)
+			err = unit_regions_leave_out(t->regions, c->v[i].addr, c->v[i + 1].addr);
+	return err ? err : unit_regions_end(t->regions);
+}
+
+/* Goes through the regions that were read. */
+struct cover {
+	const struct unit_regions *x;	/* NULL: all was read */
+	size_t at;
+	bool is_in;
+};
+
+/* Where the next region begins or ends. */
+static uint64_t next_bound(const struct cover *c)
+{
+	if (!c->x || c->at == c->x->nr_chosen)
+		return UINT64_MAX;
+	return c->is_in ? c->x->chosen[c->at].hi : c->x->chosen[c->at].lo;
+}
+
+static void pass_bounds(struct cover *c, uint64_t addr)
+{
+	while (next_bound(c) <= addr && next_bound(c) != UINT64_MAX) {
+		c->at += c->is_in;
+		c->is_in = !c->is_in;
+	}
+}
+
+/* Nobody asks a partial table for what is before all code, so it begins there. */
+static uint64_t base_of(const struct unit_tree *t, const struct unit_changes *c)
+{
+	uint64_t base = t->rows.nr ? t->rows.v[0].addr : UINT64_MAX;
+
+	if (c->nr && c->v[0].addr < base)
+		base = c->v[0].addr;
+	for (size_t i = 0; t->regions && i < t->src->nr_code; i++)
+		if (t->src->code[i].lo < base)
+			base = t->src->code[i].lo;
+	return base;
+}
+
+static uint64_t min_of(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Joins the lines, the changes of nodes, and the regions that were read; each is sorted. */
+static int join(const struct unit_tree *t, const struct unit_changes *c, struct unit_segments *s)
+{
+	static const struct unit_segment unread = { .file = UNIT_NONE, .node = UNIT_UNREAD };
 	const struct unit_rows *r = &t->rows;
 	struct unit_segment seg = { .file = UNIT_NONE, .node = UNIT_NONE };
+	struct cover cover = { .x = t->regions };
 	size_t i = 0, k = 0;
 	int err = unit_segments_reserve(s, r->nr + c->nr);
+	uint64_t addr = s->base = base_of(t, c);
 
-	s->base = r->nr ? r->v[0].addr : c->v[0].addr;
-	if (c->nr && c->v[0].addr < s->base)
-		s->base = c->v[0].addr;
-	while ((i < r->nr || k < c->nr) && !err) {
-		uint64_t addr = i < r->nr && (k == c->nr || r->v[i].addr <= c->v[k].addr)
-					? r->v[i].addr
-					: c->v[k].addr;
-
+	while (addr != UINT64_MAX && !err) {
 		for (; i < r->nr && r->v[i].addr == addr; i++) {
 			seg.line = r->v[i].is_end ? 0 : r->v[i].line;
 			seg.file = r->v[i].is_end ? UNIT_NONE : r->v[i].file;
 		}
 		for (; k < c->nr && c->v[k].addr == addr; k++)
 			seg.node = c->v[k].node;
-		err = unit_segments_add(s, addr, &seg);
+		pass_bounds(&cover, addr);
+		err = unit_segments_add(s, addr, !cover.x || cover.is_in ? &seg : &unread);
+		addr = min_of(i < r->nr ? r->v[i].addr : UINT64_MAX,
+			      min_of(k < c->nr ? c->v[k].addr : UINT64_MAX, next_bound(&cover)));
 	}
 	return err;
 }
@@ -205,6 +278,17 @@ static void put_entries(struct unit_tree *t, uint64_t base)
 	}
 }
 
+int unit_tree_settle(struct unit_tree *t)
+{
+	int err = t->err ? t->err : find_changes(t, &t->changes);
+
+	if (!err && t->regions)
+		err = leave_out(t, &t->changes);
+	t->err = err;
+	t->is_settled = true;
+	return err;
+}
+
 static int put_table(struct unit_tree *t, uint32_t lang, const struct unit_segments *s,
 		     struct byte_buf *out)
 {
@@ -213,6 +297,7 @@ static int put_table(struct unit_tree *t, uint32_t lang, const struct unit_segme
 		.nodes = t->nodes, .nr_nodes = t->nr_nodes,
 		.funcs = t->funcs, .nr_funcs = t->nr_funcs,
 		.text = &t->text.buf,
+		.nr_partial = t->regions ? t->src->wanted.nr_partial : 0,
 	};
 
 	put_entries(t, s->base);
@@ -221,18 +306,16 @@ static int put_table(struct unit_tree *t, uint32_t lang, const struct unit_segme
 
 int unit_tree_write(struct unit_tree *t, uint32_t lang, struct byte_buf *out)
 {
-	struct changes changes = { 0 };
 	struct unit_segments segments = { 0 };
-	int err = t->err ? t->err : find_changes(t, &changes);
+	int err = t->is_settled ? t->err : unit_tree_settle(t);
 
 	unit_text_add(&t->text, "");	/* a text has at least its end */
-	if (!err && !changes.nr && !t->rows.nr)
+	if (!err && !t->changes.nr && !t->rows.nr && !t->regions)
 		err = -ENODATA;
 	if (!err)
-		err = join(t, &changes, &segments);
+		err = join(t, &t->changes, &segments);
 	if (!err)
 		err = t->text.bad ? -ENOMEM : put_table(t, lang, &segments, out);
-	free(changes.v);
 	free(segments.v);
 	return err;
 }
@@ -247,4 +330,5 @@ void unit_tree_release(struct unit_tree *t)
 	free(t->func_keys);
 	ix_release(&t->func_index);
 	free(t->spans);
+	free(t->changes.v);
 }

@@ -25,8 +25,20 @@
 #define UNIT_MAX_DEPTH 128		/* of blocks in each other */
 #define UNIT_MAX_RANGES 65536		/* of one function */
 
+struct unit_regions;
 struct unit_source;
 struct unit_span;
+
+/* Where the innermost node changes. */
+struct unit_change {
+	uint64_t addr;
+	uint32_t node;
+};
+
+struct unit_changes {
+	struct unit_change *v;
+	size_t nr, cap;
+};
 
 struct unit_tree {
 	const struct unit_source *src;
@@ -42,6 +54,10 @@ struct unit_tree {
 	uint64_t *func_keys;		/* of the functions: what tells their entries apart */
 	size_t nr_keys, cap_keys;
 	struct hash_index func_index;
+	struct unit_regions *regions;	/* that are read; NULL: all */
+	bool says_ranges;		/* entries say truly where their code is */
+	struct unit_changes changes;
+	bool is_settled;
 	struct unit_span *spans;
 	size_t nr_spans, cap_spans;
 	int err;
@@ -53,8 +69,14 @@ void unit_tree_release(struct unit_tree *t);
 /* Counts an entry or a range; false: no more of them. */
 bool unit_tree_go_on(struct unit_tree *t);
 
+/* Whether a range is in the code of the file. */
+bool unit_tree_is_code(const struct unit_source *src, uint64_t lo, uint64_t hi);
+
 /* Adds a range as code of the next node, if it is code. */
 void unit_tree_span(struct unit_tree *t, uint64_t lo, uint64_t hi);
+
+/* Says that entries in node with the spans from number first on are not read. */
+void unit_tree_unread(struct unit_tree *t, size_t first, uint32_t node);
 
 /* Adds the node whose spans were added last. Its index, or UNIT_NONE. */
 uint32_t unit_tree_node(struct unit_tree *t, const struct unit_node *node, uint64_t entry);
@@ -62,6 +84,12 @@ uint32_t unit_tree_node(struct unit_tree *t, const struct unit_node *node, uint6
 /* The function of a key, or UNIT_NONE. */
 uint32_t unit_tree_find_func(const struct unit_tree *t, uint64_t key);
 uint32_t unit_tree_add_func(struct unit_tree *t, uint64_t key, const struct unit_func *func);
+
+/*
+ * Says that all nodes are there. t.regions are what was read from then on, so rows of other code
+ * are not needed. Without it unit_tree_write() does it. 0 or -errno.
+ */
+int unit_tree_settle(struct unit_tree *t);
 
 /* Appends the table. 0, or -errno as of unit_read(). */
 int unit_tree_write(struct unit_tree *t, uint32_t lang, struct byte_buf *out);

@@ -40,6 +40,7 @@ int unit_write(const struct unit_parts *p, struct byte_buf *out)
 		.nr_funcs = (uint32_t)p->nr_funcs,
 		.text_len = (uint32_t)p->text->nr,
 		.lang = p->lang,
+		.nr_partial = p->nr_partial,
 	};
 	size_t before = out->nr;
 

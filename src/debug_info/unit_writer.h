@@ -28,7 +28,7 @@ int unit_segments_reserve(struct unit_segments *s, size_t nr);
 
 struct unit_parts {
 	uint64_t unit;
-	uint32_t lang;
+	uint32_t lang, nr_partial;
 	const struct unit_segments *segments;
 	const struct unit_node *nodes;
 	size_t nr_nodes;

@@ -154,20 +154,33 @@ static int by_addr(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
+/* A return address without a call before it was looked up itself. */
+static uint64_t addr_of(const struct symbol_answer *r)
+{
+	return r->addr + (r->has_func_addr && r->func_addr == r->addr + 1);
+}
+
+/* Says which addresses come; without memory for them each is a surprise. */
+static void expect(const struct lines_batch *l, struct debug_lines *d)
+{
+	uint64_t *addrs = malloc((l->b->nr + 1) * sizeof(*addrs));
+	size_t nr = 0;
+
+	for (size_t i = 0; addrs && i < l->b->nr; i++)
+		if (!l->order[i]->is_variable)
+			addrs[nr++] = addr_of(l->order[i]);
+	debug_lines_expect(d, addrs, nr);
+	free(addrs);
+}
+
 static void answer(struct lines_batch *l, struct debug_lines *d, struct symbol_answer *r,
 		   uint64_t until_ns)
 {
-	unsigned max = l->b->max_depth ? l->b->max_depth : SYMBOL_MAX_DEPTH;
+	unsigned wanted = l->b->max_depth ? l->b->max_depth : SYMBOL_MAX_DEPTH;
+	unsigned max = wanted < SYMBOL_MAX_DEPTH ? wanted : SYMBOL_MAX_DEPTH;
 	struct unit_place v[SYMBOL_MAX_DEPTH];
 	uint8_t lang = LANG_UNKNOWN;
-	uint64_t addr = r->addr;
-	int nr;
-
-	/* A return address without a call before it was looked up itself. */
-	if (r->has_func_addr && r->func_addr == addr + 1)
-		addr++;
-	nr = debug_lines_find(d, addr, until_ns, v, max < SYMBOL_MAX_DEPTH ? max : SYMBOL_MAX_DEPTH,
-			      &lang);
+	int nr = debug_lines_find(d, addr_of(r), until_ns, v, max, &lang);
 
 	r->is_late = nr == -ETIMEDOUT || nr == -EAGAIN;
 	if (nr > 0)
@@ -183,6 +196,8 @@ void symbol_batch_lines(struct symbol_batch *b, struct debug_lines *d, uint64_t 
 		l.order[i] = &b->v[i];
 	if (l.order)
 		qsort(l.order, b->nr, sizeof(*l.order), by_addr);
+	if (l.order)
+		expect(&l, d);
 	for (size_t i = 0; l.order && i < b->nr; i++) {
 		if (l.order[i]->is_variable)
 			continue;

@@ -84,7 +84,11 @@ int main(int argc, char **argv)
 	if (fd < 0 || cache < 0 || debug_lines_open(&src, &d, &(uint32_t){ 0 }))
 		return 1;
 	for (size_t i = 0; i < nr; i++) {
-		int n = debug_lines_find(d, addrs[i], FOR_EVER, v, sizeof(v) / sizeof(v[0]), &lang);
+		int n;
+
+		if (i % BATCH == 0)
+			debug_lines_expect(d, addrs + i, nr - i < BATCH ? nr - i : BATCH);
+		n = debug_lines_find(d, addrs[i], FOR_EVER, v, sizeof(v) / sizeof(v[0]), &lang);
 
 		found += n > 0 && v[0].line;
 		frames += n > 0 ? (size_t)n : 0;

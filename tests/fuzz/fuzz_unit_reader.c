@@ -58,6 +58,7 @@ static int ignore(void *ctx, uint64_t lo, uint64_t hi)
 static void read_units(struct die_units *us, const struct split_parts *split)
 {
 	static const struct addr_range code = { 0x1000, 0x100000 };
+	static const uint64_t wanted[] = { 0x1000, 0x1004, 0x1012, 0x1030, 0x1044, 0x2000 };
 	struct unit_source src = { .code = &code, .nr_code = 1 };
 	struct byte_buf table = { 0 };
 
@@ -69,6 +70,11 @@ static void read_units(struct die_units *us, const struct split_parts *split)
 		table.nr = 0;
 		if (!unit_read(&src, us, i % 2 ? NULL : split, &table))
 			check_table(&table);
+		table.nr = 0;
+		src.wanted = (struct unit_wanted){ wanted + i % 3, 1 + i % 4, 1 };
+		if (!unit_read(&src, us, i % 2 ? NULL : split, &table))
+			check_table(&table);
+		src.wanted.nr = 0;
 		unit_read_code(&src, us, ignore, &nr);
 	}
 	bb_release(&table);

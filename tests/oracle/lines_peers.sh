@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/debug_info src/symbolize
-# timeout: 300
+# timeout: 600
 # Inlined functions and source lines against addr2line and llvm-symbolizer: C++ of both compilers in DWARF 2 to 5, compressed, of
 # link-time optimisation, with functions that the linker has thrown away; Rust; Go, and Go without its debug information; the C library's
 # debug file; split units, packages of them, and units of types, of both compilers. For each of them also: the tables that the reader of
@@ -71,7 +71,7 @@ build lto g++ -O2 -g -flto && compare "gcc, link-time optimisation" "$work/lto" 
 # package NAME FILE TOOL: FILE.dwp in place of the .dwo files.
 package() {
 	command -v "$3" >/dev/null || { missing "$3"; return; }
-	if ! (cd "$work" && "$3" -e "$2" -o "$2.dwp" 2>&1; echo "exit $?") >"$work/err" || ! grep -qx 'exit 0' "$work/err"; then
+	if ! (cd "$work" && "$3" -e "$2" -o "$2.dwp"; echo "exit $?") >"$work/err" 2>&1 || ! grep -qx 'exit 0' "$work/err"; then
 		rm -f "$work/$2.dwp"
 		missing "package of $1 by $3, which fails: $(tr '\n' ' ' <"$work/err")"
 		return

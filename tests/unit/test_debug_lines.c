@@ -174,6 +174,66 @@ static void test_cache(void **state)
 	remove_cache(dir);
 }
 
+/* The line of an address, or 0. */
+static uint32_t line_at(struct debug_lines *d, uint64_t addr)
+{
+	struct unit_place v[8];
+	uint8_t lang;
+
+	return debug_lines_find(d, addr, LATE, v, 8, &lang) > 0 ? v[0].line : 0;
+}
+
+/* Partial tables of one unit, none of which has what the other has, count together. */
+static void test_cache_of_parts(void **state)
+{
+	struct world *w = *state, none = { .fd = -1 };
+	uint64_t other = w->addr + (uint64_t)((uintptr_t)setup - here);
+	struct byte_buf news = { 0 };
+	struct line_cache *c;
+	struct debug_lines *d;
+	uint32_t line = 0;
+	char dir[64];
+	int fd;
+
+	c = new_cache(dir);
+	for (unsigned i = 0; i < 2; i++) {
+		d = open_lines(w, -1);
+		if (i)
+			check_lines(d, w->addr);
+		else
+			line = line_at(d, other);
+		assert_int_equal(debug_lines_news(d, &news), 0);
+		debug_lines_close(d);
+		line_cache_append(c, &key, news.v, news.nr);
+		bb_release(&news);
+	}
+	fd = line_cache_open(c, &key);
+	d = open_lines(&none, fd);
+	check_lines(d, w->addr);
+	assert_true(line > OUTER_LINE);
+	assert_int_equal(line_at(d, other), line);
+	debug_lines_close(d);
+	close(fd);
+	line_cache_free(c);
+	remove_cache(dir);
+}
+
+/* What was not expected is read when it is asked for, and what was read stays; at last all of a unit is. */
+static void test_surprises(void **state)
+{
+	struct world *w = *state;
+	struct debug_lines *d = open_lines(w, -1);
+	uint64_t begin = w->addr - 64;
+
+	debug_lines_expect(d, &w->addr, 1);
+	check_lines(d, w->addr);
+	for (uint64_t addr = begin; addr < begin + 400; addr += 7)
+		line_at(d, addr);
+	check_lines(d, w->addr);
+	assert_int_equal(line_at(d, w->addr + (uint64_t)((uintptr_t)outer - here)), OUTER_LINE - 1);
+	debug_lines_close(d);
+}
+
 /* Another file has another cache: a build-id can be put into any file. */
 static void test_cache_of_files(void **state)
 {
@@ -252,6 +312,8 @@ int main(void)
 		cmocka_unit_test(test_own_lines),
 		cmocka_unit_test(test_no_time),
 		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_cache_of_parts),
+		cmocka_unit_test(test_surprises),
 		cmocka_unit_test(test_cache_of_files),
 		cmocka_unit_test(test_cache_of_others),
 		cmocka_unit_test(test_cache_with_damage),

@@ -349,7 +349,7 @@ static void test_spans(void **state)
 			cap = nr + 1;
 			for (size_t i = 0; i < nr; i++) {
 				x = x * 6364136223846793005ull + 1442695040888963407ull;
-				v[i] = (struct unit_span){ bases[k] + (x >> 34) % 5000 * 800000, 0, (uint32_t)i };
+				v[i] = (struct unit_span){ bases[k] + (x >> 34) % 5000 * 800000, 0, (uint32_t)i, 0 };
 			}
 			assert_int_equal(unit_spans_sort(&v, &cap, nr), 0);
 			for (size_t i = 1; i < nr; i++)

@@ -53,7 +53,7 @@ static int run(struct world *w, uint64_t from)
 	dw_end(&w->d, DEBUG_LINE);
 	p = open_program(w);
 	assert_non_null(p);
-	return line_program_run(p, from, &w->rows, &late);
+	return line_program_run(p, from, NULL, &w->rows, &late);
 }
 
 static void end(struct world *w)
@@ -247,7 +247,7 @@ static void test_no_time(void **state)
 	for (unsigned i = 0; i < 5000; i++)
 		bb_u8(b, DW_LNS_negate_stmt);
 	dw_end(&w.d, DEBUG_LINE);
-	assert_int_equal(line_program_run(open_program(&w), 0, &w.rows, &none), -ETIMEDOUT);
+	assert_int_equal(line_program_run(open_program(&w), 0, NULL, &w.rows, &none), -ETIMEDOUT);
 	end(&w);
 }
 

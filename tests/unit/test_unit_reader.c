@@ -21,9 +21,10 @@
 
 static const struct addr_range code = { 0x1000, 0x2000 };
 
-static int read_split(struct dwarf_parts *d, const struct split_parts *split, uint64_t until_ns, struct byte_buf *out)
+static int read_wanted(struct dwarf_parts *d, const struct split_parts *split, const struct unit_wanted *wanted, uint64_t until_ns,
+		       struct byte_buf *out)
 {
-	struct unit_source src = { .code = &code, .nr_code = 1, .until_ns = until_ns };
+	struct unit_source src = { .code = &code, .nr_code = 1, .until_ns = until_ns, .wanted = *wanted };
 	struct die_units *us;
 	int err = -ENOENT;
 
@@ -34,6 +35,11 @@ static int read_split(struct dwarf_parts *d, const struct split_parts *split, ui
 	}
 	die_units_free(us);
 	return err;
+}
+
+static int read_split(struct dwarf_parts *d, const struct split_parts *split, uint64_t until_ns, struct byte_buf *out)
+{
+	return read_wanted(d, split, &(struct unit_wanted){ 0 }, until_ns, out);
 }
 
 static int read_first(struct dwarf_parts *d, uint64_t until_ns, struct byte_buf *out)
@@ -370,6 +376,88 @@ static void test_split_damaged(void **state)
 	bb_release(&out);
 }
 
+/* ---- partial tables ---- */
+
+/* Both tables know the same of an address. */
+static void check_same(const struct unit_table *whole, const struct unit_table *part, uint64_t addr)
+{
+	struct unit_place v[MAX_PLACES], w[MAX_PLACES];
+	size_t nr = unit_table_find(whole, addr, v, MAX_PLACES);
+
+	assert_int_equal(unit_table_find(part, addr, w, MAX_PLACES), nr);
+	for (size_t i = 0; i < nr; i++) {
+		check_place(&w[i], v[i].name ? v[i].name : "?", v[i].file ? v[i].file : "?", v[i].line);
+		assert_int_equal(w[i].column, v[i].column);
+		assert_int_equal(w[i].entry, v[i].entry);
+	}
+}
+
+/* For one or two wanted addresses anywhere: they are covered, and what is covered is as in the whole table. */
+static void check_partial(struct dwarf_parts *d, const struct split_parts *split, uint64_t a, uint64_t b, const struct unit_table *whole)
+{
+	const uint64_t v[] = { a, b };
+	struct byte_buf out = { 0 };
+	struct unit_table part;
+
+	assert_int_equal(read_wanted(d, split, &(struct unit_wanted){ v, 2, 1 }, LATE, &out), 0);
+	assert_int_equal(unit_table_open(out.v, out.nr, &part), 0);
+	assert_int_equal(part.head->nr_partial, 1);
+	assert_true(unit_table_covers(&part, a) && unit_table_covers(&part, b));
+	for (uint64_t addr = 0xff0; addr < 0x1060; addr++)
+		if (unit_table_covers(&part, addr))
+			check_same(whole, &part, addr);
+	bb_release(&out);
+}
+
+static void test_partial(void **state)
+{
+	struct byte_buf whole = { 0 };
+	struct split_program p;
+	struct unit_table t;
+	struct dwarf_parts d;
+
+	(void)state;
+	dw_program(&d, 4);
+	sp_program(&p, 5);
+	for (unsigned k = 0; k < 2; k++) {
+		struct dwarf_parts *of = k ? &p.main : &d;
+		const struct split_parts *split = k ? &p.parts : NULL;
+
+		whole.nr = 0;
+		assert_int_equal(read_split(of, split, LATE, &whole), 0);
+		assert_int_equal(unit_table_open(whole.v, whole.nr, &t), 0);
+		for (uint64_t a = 0xff0; a < 0x1060; a += 4)
+			for (uint64_t b = a; b < 0x1060; b += 8)
+				check_partial(of, split, a, b, &t);
+	}
+	dw_release(&d);
+	sp_release(&p);
+	bb_release(&whole);
+}
+
+/* What is not wanted is not there: neither inner(), beneath a line of outer(), nor outer() for what is behind it. */
+static void test_partial_leaves_out(void **state)
+{
+	static const uint64_t in_outer[] = { 0x1000 }, behind[] = { 0x1044 };
+	struct byte_buf out = { 0 };
+	struct unit_table t;
+	struct dwarf_parts d;
+
+	(void)state;
+	dw_program(&d, 5);
+	assert_int_equal(read_wanted(&d, NULL, &(struct unit_wanted){ in_outer, 1, 1 }, LATE, &out), 0);
+	assert_int_equal(unit_table_open(out.v, out.nr, &t), 0);
+	assert_int_equal(t.head->nr_nodes, 1);
+	assert_true(unit_table_covers(&t, 0x1018) && !unit_table_covers(&t, 0x1010) && !unit_table_covers(&t, 0x1040));
+	out.nr = 0;
+	assert_int_equal(read_wanted(&d, NULL, &(struct unit_wanted){ behind, 1, 1 }, LATE, &out), 0);
+	assert_int_equal(unit_table_open(out.v, out.nr, &t), 0);
+	assert_int_equal(t.head->nr_nodes, 0);
+	assert_true(unit_table_covers(&t, 0x104f) && !unit_table_covers(&t, 0x103f));
+	dw_release(&d);
+	bb_release(&out);
+}
+
 /* Versions that are unknown. */
 static void test_not_supported(void **state)
 {
@@ -442,6 +530,8 @@ int main(void)
 		cmocka_unit_test(test_split_alone),
 		cmocka_unit_test(test_split_sections),
 		cmocka_unit_test(test_split_damaged),
+		cmocka_unit_test(test_partial),
+		cmocka_unit_test(test_partial_leaves_out),
 		cmocka_unit_test(test_not_supported),
 		cmocka_unit_test(test_code),
 	};

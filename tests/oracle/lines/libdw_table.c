@@ -245,18 +245,26 @@ static int put_row(struct builder *b, Dwarf_Line *line)
 	return unit_rows_put(&b->t.rows, &b->src->src, &row);
 }
 
-static int read_lines(struct builder *b)
+static int read_files(struct builder *b)
 {
 	Dwarf_Die die = b->src->skeleton;
 	Dwarf_Attribute a;
-	Dwarf_Lines *lines;
-	size_t nr, nr_files;
-	int err = read_code(b);
+	size_t nr_files;
 
 	if (dwarf_attr(&die, DW_AT_comp_dir, &a))
 		b->t.text.directory = dwarf_formstring(&a);
-	if (!err && !dwarf_getsrcfiles(&die, &b->files, &nr_files))
-		err = unit_rows_files(&b->t.rows, nr_files, path_of, b);
+	if (dwarf_getsrcfiles(&die, &b->files, &nr_files))
+		return 0;
+	return unit_rows_files(&b->t.rows, nr_files, path_of, b);
+}
+
+static int read_lines(struct builder *b)
+{
+	Dwarf_Die die = b->src->skeleton;
+	Dwarf_Lines *lines;
+	size_t nr;
+	int err = read_code(b);
+
 	if (err || dwarf_getsrclines(&die, &lines, &nr))
 		return err;
 	for (size_t i = 0; i < nr && !err; i++)
@@ -273,11 +281,14 @@ int libdw_table(const struct libdw_source *src, struct byte_buf *out)
 	int err;
 
 	unit_tree_init(&b.t, &src->src);
-	err = read_lines(&b);
+	b.t.says_ranges = unit_says_ranges(&die);
+	err = read_files(&b);
 	if (!err) {
 		walk(&b, &die, UNIT_NONE, 0);
-		err = unit_tree_write(&b.t, unit_lang((unsigned)dwarf_srclang(&die)), out);
+		err = read_lines(&b);
 	}
+	if (!err)
+		err = unit_tree_write(&b.t, unit_lang((unsigned)dwarf_srclang(&die)), out);
 	unit_tree_release(&b.t);
 	return err;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the functions and lines at the addresses on standard input, as `llvm-symbolizer` does: lines FILE. */
+/*
+ * Prints the functions and lines at the addresses on standard input, as `llvm-symbolizer` does: lines FILE. They are expected in
+ * batches of a few, so tables are partial ones at first, and whole ones at last.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +13,7 @@
 #include "src/elf/beside_names.h"
 
 #define FOR_EVER (UINT64_MAX / 2)
+#define BATCH 100
 
 static void print(const struct unit_place *v, int nr)
 {
@@ -49,21 +53,33 @@ static int find(struct debug_lines *d, const char *file, uint64_t addr, struct u
 	return nr;
 }
 
+static size_t read_batch(uint64_t *addrs)
+{
+	char line[64];
+	size_t nr = 0;
+
+	while (nr < BATCH && fgets(line, sizeof(line), stdin))
+		addrs[nr++] = strtoull(line, NULL, 16);
+	return nr;
+}
+
 int main(int argc, char **argv)
 {
 	static struct unit_place v[256];
 	int fd = argc > 1 ? open(argv[1], O_RDONLY) : -1;
 	const struct debug_lines_source src = { .fds = &fd, .nr_fds = 1, .cache_fd = -1 };
+	static uint64_t addrs[BATCH];
 	struct debug_lines *d;
-	char line[64];
+	size_t nr;
 
 	if (fd < 0 || debug_lines_open(&src, &d, &(uint32_t){ 0 }))
 		return 1;
-	while (fgets(line, sizeof(line), stdin)) {
-		uint64_t addr = strtoull(line, NULL, 16);
-
-		printf("0x%llx\n", (unsigned long long)addr);
-		print(v, find(d, argv[1], addr, v, sizeof(v) / sizeof(v[0])));
+	while ((nr = read_batch(addrs))) {
+		debug_lines_expect(d, addrs, nr);
+		for (size_t i = 0; i < nr; i++) {
+			printf("0x%llx\n", (unsigned long long)addrs[i]);
+			print(v, find(d, argv[1], addrs[i], v, sizeof(v) / sizeof(v[0])));
+		}
 	}
 	debug_lines_close(d);
 	return 0;

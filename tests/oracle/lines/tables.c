@@ -2,7 +2,7 @@
 /*
  * tables FILE [ALTERNATE]: makes the table of each unit twice, by libdw and by the reader of bytes, and compares them byte by
  * byte. ALTERNATE is the file that dwz has made. Split units are in FILE.dwp, or in the files that they name, in the current
- * directory. Prints the counts; fails at a difference, or if the reader gives up.
+ * directory. Partial tables are compared with the whole ones. Prints the counts; fails at a difference, or if the reader gives up.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,12 +18,14 @@
 #include "src/debug_info/die_units.h"
 #include "src/debug_info/split_file.h"
 #include "src/debug_info/unit_reader.h"
+#include "src/debug_info/unit_table.h"
 #include "tests/oracle/lines/libdw_package.h"
 #include "tests/oracle/lines/libdw_split.h"
 #include "tests/oracle/lines/libdw_table.h"
 
 #define FOR_EVER (UINT64_MAX / 2)
 #define MAX_CODE 16
+#define MAX_PLACES 256
 
 struct file {
 	Elf *elf;
@@ -104,8 +107,77 @@ static void close_other(struct other_half *o)
 }
 
 struct counts {
-	size_t units, bad, split, bytes;
+	size_t units, bad, split, bytes, places;
 };
+
+static int same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static int same_place(const struct unit_place *a, const struct unit_place *b)
+{
+	return same_text(a->name, b->name) && same_text(a->file, b->file) && a->line == b->line && a->column == b->column &&
+	       same_text(a->decl_file, b->decl_file) && a->decl_line == b->decl_line && a->entry == b->entry;
+}
+
+/* Whether two tables say the same of an address. */
+static int same_answer(const struct unit_table *a, const struct unit_table *b, uint64_t addr)
+{
+	static struct unit_place v[MAX_PLACES], w[MAX_PLACES];
+	size_t nr = unit_table_find(a, addr, v, MAX_PLACES);
+
+	if (nr != unit_table_find(b, addr, w, MAX_PLACES))
+		return 0;
+	for (size_t i = 0; i < nr; i++)
+		if (!same_place(&v[i], &w[i]))
+			return 0;
+	return 1;
+}
+
+/* A partial table has what is wanted, and what it has is what the whole table says. */
+static size_t check_partial(const struct unit_table *whole, const struct unit_table *part, const struct unit_wanted *w,
+			    struct counts *c)
+{
+	size_t bad = 0;
+
+	for (size_t i = 0; i < w->nr; i++)
+		bad += !unit_table_covers(part, w->v[i]);
+	for (uint32_t i = 0; i < whole->head->nr_segments; i++) {
+		uint64_t addr = whole->head->base + whole->segments[i].addr;
+
+		if (!unit_table_covers(part, addr))
+			continue;
+		bad += !same_answer(whole, part, addr);
+		c->places++;
+	}
+	return bad;
+}
+
+/* Makes a partial table for each nth segment of the whole one. */
+static size_t compare_partial(const struct unit_source *src, struct file *f, const struct split_parts *split,
+			      const struct byte_buf *table, unsigned n, struct counts *c)
+{
+	struct unit_source some = *src;
+	struct unit_table whole, part;
+	struct byte_buf out = { 0 };
+	uint64_t *wanted;
+	size_t bad = 0;
+
+	if (unit_table_open(table->v, table->nr, &whole))
+		return 0;
+	wanted = calloc(whole.head->nr_segments + 1, sizeof(*wanted));
+	for (uint32_t i = n / 2; i < whole.head->nr_segments; i += n)
+		wanted[some.wanted.nr++] = whole.head->base + whole.segments[i].addr;
+	some.wanted.v = wanted;
+	some.wanted.nr_partial = 1;
+	if (some.wanted.nr)
+		bad = unit_read(&some, f->units, split, &out) || unit_table_open(out.v, out.nr, &part) ||
+		      check_partial(&whole, &part, &some.wanted, c);
+	free(wanted);
+	bb_release(&out);
+	return bad;
+}
 
 /* Compares the tables of one unit. */
 static void compare(const char *path, struct file *f, Dwarf_Die *die, struct counts *c)
@@ -113,18 +185,21 @@ static void compare(const char *path, struct file *f, Dwarf_Die *die, struct cou
 	struct libdw_source src = { .die = *die, .skeleton = *die };
 	struct byte_buf old = { 0 }, new = { 0 };
 	struct other_half o = { 0 };
-	int want, have;
+	int want, have, bad = 0;
 
 	src.src = (struct unit_source){ .number = dwarf_dieoffset(die), .code = f->code, .nr_code = f->nr_code,
 					.until_ns = FOR_EVER };
 	open_other(path, f, &src, &o);
 	want = libdw_table(&src, &old);
 	have = unit_read(&src.src, f->units, o.file ? split_file_parts(o.file) : NULL, &new);
-	if (want != have || differs(&old, &new)) {
-		c->bad++;
+	if (want != have || differs(&old, &new))
 		printf("unit 0x%llx: libdw %d, %zu bytes; the reader %d, %zu bytes\n", (unsigned long long)src.src.number,
 		       want, old.nr, have, new.nr);
-	}
+	for (unsigned n = 2; !have && n < 1000; n = n * 5 + 1)
+		bad |= compare_partial(&src.src, f, o.file ? split_file_parts(o.file) : NULL, &new, n, c) != 0;
+	if (bad)
+		printf("unit 0x%llx: a partial table says something else\n", (unsigned long long)src.src.number);
+	c->bad += bad || want != have || differs(&old, &new);
 	c->units++;
 	c->split += src.split != NULL;
 	c->bytes += old.nr;
@@ -145,6 +220,7 @@ int main(int argc, char **argv)
 	while (!dwarf_get_units(f.dwarf, cu, &cu, NULL, NULL, &die, NULL))
 		if (dwarf_tag(&die) == DW_TAG_compile_unit || dwarf_tag(&die) == DW_TAG_skeleton_unit)
 			compare(argv[1], &f, &die, &c);
-	printf("%zu of %zu tables equal, %zu of split units, %zu bytes\n", c.units - c.bad, c.units, c.split, c.bytes);
+	printf("%zu of %zu tables equal, %zu of split units, %zu bytes; %zu places of partial ones\n", c.units - c.bad, c.units,
+	       c.split, c.bytes, c.places);
 	return c.bad || !c.bytes;
 }
