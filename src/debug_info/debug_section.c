@@ -10,7 +10,7 @@
 
 int debug_section_open(int fd, struct plain_elf **pp, uint32_t *lack)
 {
-	int err = plain_elf_open(fd, PLAIN_ALL, 0, pp);
+	int err = plain_elf_open(fd, PLAIN_ALL, pp);
 
 	if (err == -EFBIG || err == -ENOMEM)
 		*lack = DEBUG_LACKS_MEMORY;

@@ -164,7 +164,7 @@ static int place_names(const struct plain_elf *p, struct plan *plan, uint64_t *a
 }
 
 /* *table: where the section headers will be. */
-static int place(struct plain_elf *p, struct plan *plan, size_t room, uint64_t *table)
+static int place(struct plain_elf *p, struct plan *plan, uint64_t *table)
 {
 	uint64_t at = p->own, total = 0, align;
 	int err = plan->nr_packed ? place_names(p, plan, &at) : 0;
@@ -186,7 +186,7 @@ static int place(struct plain_elf *p, struct plan *plan, size_t room, uint64_t *
 		t->sh.sh_size = t->packed.size;
 		t->sh.sh_addralign = t->packed.align;
 	}
-	p->len = take(&at, 0, PAGE) + room;
+	p->len = take(&at, 0, PAGE);
 	return 0;
 }
 
@@ -279,10 +279,10 @@ static void fill(struct plain_elf *p, struct plan *plan, uint64_t table)
 		e32->e_shoff = (Elf32_Off)table;
 }
 
-static int make_image(struct plain_elf *p, int fd, size_t room, struct plan *plan)
+static int make_image(struct plain_elf *p, int fd, struct plan *plan)
 {
 	uint64_t table;
-	int err = place(p, plan, room, &table);
+	int err = place(p, plan, &table);
 
 	if (!err)
 		err = map(p, fd);
@@ -307,7 +307,7 @@ static int open_file(struct plain_elf *p, int fd)
 	return 0;
 }
 
-int plain_elf_open(int fd, enum plain_what what, size_t room, struct plain_elf **pp)
+int plain_elf_open(int fd, enum plain_what what, struct plain_elf **pp)
 {
 	struct plain_elf *p = calloc(1, sizeof(*p));
 	struct plan plan = { .what = what };
@@ -315,8 +315,8 @@ int plain_elf_open(int fd, enum plain_what what, size_t room, struct plain_elf *
 
 	if (!err)
 		err = plan_sections(p, &plan);
-	if (!err && (plan.nr_packed || room))
-		err = make_image(p, fd, room, &plan);
+	if (!err && plan.nr_packed)
+		err = make_image(p, fd, &plan);
 	free(plan.v);
 	if (err)
 		plain_elf_close(p);
@@ -328,12 +328,6 @@ int plain_elf_open(int fd, enum plain_what what, size_t room, struct plain_elf *
 Elf *plain_elf_get(const struct plain_elf *p)
 {
 	return p->elf;
-}
-
-char *plain_elf_image(const struct plain_elf *p, size_t *len)
-{
-	*len = p->len;
-	return (char *)p->image;
 }
 
 uint32_t plain_elf_unknown_packing(const struct plain_elf *p)

@@ -9,7 +9,7 @@
  * in memory: the file, mapped for reading, and behind it the sections that were unpacked
  * (packed_section.h), with another section table. Only the sections are there that somebody reads.
  *
- *	plain_elf_open(fd, what, room, &p)	fd is borrowed until then
+ *	plain_elf_open(fd, what, &p)	fd is borrowed until then
  *	elf = plain_elf_get(p)
  *	plain_elf_rest(p)			nothing is read for a while
  *	plain_elf_close(p)			behind all that has used elf
@@ -32,14 +32,10 @@ enum plain_what {
 };
 
 /*
- * room: bytes of zeros that the image has behind everything else, which the caller may write to; it
- * may write to the first page as well. 0: none, and there need not be an image. 0; -ENOEXEC: no
- * such file; -EBADMSG; -EFBIG: too large when it is unpacked; or -ENOMEM.
+ * 0; -ENOEXEC: no such file; -EBADMSG; -EFBIG: too large when it is unpacked; or -ENOMEM.
  */
-int plain_elf_open(int fd, enum plain_what what, size_t room, struct plain_elf **pp);
+int plain_elf_open(int fd, enum plain_what what, struct plain_elf **pp);
 Elf *plain_elf_get(const struct plain_elf *p);
-/* The image, which begins with the file; the room is at its end. With room only. */
-char *plain_elf_image(const struct plain_elf *p, size_t *len);
 /* The compression of a section that is left out, because it is not known here; 0: none is. */
 uint32_t plain_elf_unknown_packing(const struct plain_elf *p);
 /* Gives back pages of the file that were read, which count as memory of this process. */

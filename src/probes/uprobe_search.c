@@ -468,7 +468,7 @@ static struct plain_elf *begin(int fd, enum plain_what what)
 {
 	struct plain_elf *p = NULL;
 
-	if (plain_elf_open(fd, what, 0, &p))
+	if (plain_elf_open(fd, what, &p))
 		return NULL;
 	if (gelf_getclass(plain_elf_get(p)) == ELFCLASS64)
 		return p;

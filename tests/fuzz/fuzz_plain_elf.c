@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = memfd_create("elf", MFD_CLOEXEC);
 	if (fd < 0 || !size || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		return 0;
-	if (!plain_elf_open(fd, data[size - 1] % 4 ? PLAIN_ALL : PLAIN_NAMES, data[size - 1] % 3 * 4096, &p)) {
+	if (!plain_elf_open(fd, data[size - 1] % 4 ? PLAIN_ALL : PLAIN_NAMES, &p)) {
 		read_sections(plain_elf_get(p));
 		plain_elf_close(p);
 	}

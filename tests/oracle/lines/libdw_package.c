@@ -5,9 +5,10 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/bytes.h"
-#include "src/elf/plain_elf.h"
 
 #define PAGE 4096ull
 #define MAX_COLUMNS 16
@@ -33,8 +34,7 @@ struct part {
 };
 
 struct libdw_package {
-	struct plain_elf *plain;
-	char *image;			/* of plain; with room at its end */
+	char *image;			/* a copy of the file, with room at its end */
 	size_t len;
 	struct part whole[KINDS];	/* the sections of the package */
 	struct byte_reader index;	/* .debug_cu_index; nothing: a .dwo file or an object file */
@@ -67,14 +67,25 @@ static void read_section(struct libdw_package *p, const GElf_Shdr *sh, const cha
 		p->index = br_make(p->image + sh->sh_offset, sh->sh_size);
 }
 
+/* Its sections must not be compressed. */
+static int read_image(struct libdw_package *p, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || (size_t)st.st_size < sizeof(Elf64_Ehdr))
+		return -EBADMSG;
+	p->len = ((size_t)st.st_size + PAGE - 1) / PAGE * PAGE + TABLE_BYTES;
+	p->image = calloc(1, p->len);
+	return p->image && pread(fd, p->image, (size_t)st.st_size, 0) == st.st_size ? 0 : -EIO;
+}
+
 static int read_sections(struct libdw_package *p)
 {
-	Elf *elf = plain_elf_get(p->plain);
+	Elf *elf = elf_memory(p->image, p->len - TABLE_BYTES);
 	Elf_Scn *scn = NULL;
 	size_t names;
 
-	p->image = plain_elf_image(p->plain, &p->len);
-	if (p->len < TABLE_BYTES + sizeof(Elf64_Ehdr) || elf_getshdrstrndx(elf, &names))
+	if (elf_getshdrstrndx(elf, &names))
 		return -EBADMSG;
 	while ((scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr sh;
@@ -82,13 +93,14 @@ static int read_sections(struct libdw_package *p)
 		if (gelf_getshdr(scn, &sh))
 			read_section(p, &sh, elf_strptr(elf, names, sh.sh_name));
 	}
+	elf_end(elf);
 	return 0;
 }
 
 int libdw_package_open(int fd, struct libdw_package **pp)
 {
 	struct libdw_package *p = calloc(1, sizeof(*p));
-	int err = p ? plain_elf_open(fd, PLAIN_ALL, TABLE_BYTES, &p->plain) : -ENOMEM;
+	int err = p ? read_image(p, fd) : -ENOMEM;
 
 	if (!err)
 		err = read_sections(p);
@@ -103,7 +115,7 @@ void libdw_package_close(struct libdw_package *p)
 {
 	if (!p)
 		return;
-	plain_elf_close(p->plain);
+	free(p->image);
 	free(p);
 }
 

@@ -2,8 +2,7 @@
 /*
  * Shows libdw one split unit of a file as a .dwo file of its own. libdw of before 0.191 does not know the index of a package
  * (.dwp), sees of an object file the skeleton alone, and of several sections .debug_info.dwo the first one. So the image is the
- * file, mapped for reading (src/elf/plain_elf.h), with another table of sections behind it, whose sections are the parts of this
- * unit.
+ * file in memory, with another table of sections behind it, whose sections are the parts of this unit.
  *
  *	libdw_package_open(fd, &p)
  *	elf = libdw_package_elf(p, id, nth)
