@@ -18,11 +18,10 @@
 #include <stdint.h>
 
 #include "src/base/bytes.h"
+#include "src/debug_info/debug_section.h"
 
 struct debug_file;
 struct unit_wanted;
-
-#define DEBUG_LACKS_MEMORY UINT32_MAX	/* it is too large when it is unpacked */
 
 /*
  * fd is borrowed until debug_file_close(). 0; -ENOENT: it has no debug information; or another

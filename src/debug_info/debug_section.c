@@ -5,7 +5,6 @@
 #include <gelf.h>
 #include <string.h>
 
-#include "src/debug_info/debug_file.h"
 #include "src/elf/plain_elf.h"
 
 int debug_section_open(int fd, struct plain_elf **pp, uint32_t *lack)

@@ -9,6 +9,8 @@
 
 struct plain_elf;
 
+#define DEBUG_LACKS_MEMORY UINT32_MAX	/* it is too large when it is unpacked */
+
 /* plain_elf_open(); *lack: as of debug_file_open(), where it fails for such a reason. */
 int debug_section_open(int fd, struct plain_elf **pp, uint32_t *lack);
 

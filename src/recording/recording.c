@@ -105,7 +105,7 @@ static int flush(void *ctx)
 /* A segment has one rate for each user: others that were asked for meanwhile count from here on. */
 static void take_rate(struct recording *r)
 {
-	const struct capture_options *c = &r->args->capture;
+	const struct capture_options *c = &r->capture;
 	uint32_t times = c->rates ? atomic_load(&c->rates->times) : 1;
 
 	recorder_slow_users(r->recorder, r->user_rates, sizeof(r->user_rates));
@@ -169,16 +169,16 @@ static int open_recorder(struct recording *r)
 {
 	const struct record_args *a = r->args;
 	struct recorder_options opts = {
-		.programs = capture_loop_programs(&a->capture),
-		.events = nr_events(&a->capture),
+		.programs = capture_loop_programs(&r->capture),
+		.events = nr_events(&r->capture),
 		.unwind = a->unwind,
 		.user_only = a->user_only,
 		.kernel_only = a->kernel_only,
 		.include_idle = a->include_idle,
 		.self_profile = a->self_profile,
-		.faults = a->capture.faults,
-		.skip_same = skips_same(&a->capture),
-		.syscall_args = a->capture.syscall_args,
+		.faults = r->capture.faults,
+		.skip_same = skips_same(&r->capture),
+		.syscall_args = r->capture.syscall_args,
 		.pids = target_pids(r),
 		.tids = &a->tids,
 		.audit = a->audit,
@@ -188,8 +188,8 @@ static int open_recorder(struct recording *r)
 		.debug_urls = a->debug_urls,
 		.no_names = a->no_symbolize,
 		.cmdlines = a->cmdlines,
-		.limit_rate = most_hz(&a->capture) > UNLIMITED_HZ,
-		.ring_bytes = most_hz(&a->capture) > FAST_HZ ? FAST_RING_BYTES : 0,
+		.limit_rate = most_hz(&r->capture) > UNLIMITED_HZ,
+		.ring_bytes = most_hz(&r->capture) > FAST_HZ ? FAST_RING_BYTES : 0,
 		.losses = add_losses,
 		.sink = put_record,
 		.flush = flush,
@@ -198,7 +198,7 @@ static int open_recorder(struct recording *r)
 		.max_segment_bytes = a->segment_bytes,
 		.segment_ns = a->segment_ns,
 		.segment_offset_ns = a->segment_offset_ns,
-		.rates = a->capture.rates,
+		.rates = r->capture.rates,
 		.hurry = hurry,
 		.sink_ctx = r,
 	};

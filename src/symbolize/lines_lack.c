@@ -6,6 +6,7 @@
 
 #include "src/base/plural.h"
 #include "src/debug_info/debug_file.h"
+#include "src/debug_info/debug_section.h"
 
 void lines_lack_add(struct lines_lack *l, uint32_t why, const char *path)
 {
