@@ -60,16 +60,18 @@ def calls(objects, sources, folders):
     """By object: those whose functions it wants. Objects without a source are left over from another time."""
     wants, defined = {}, {}
     for obj in files(objects, folders, '.o'):
-        if not os.path.exists(os.path.join(sources, obj[:-2] + '.c')):
-            continue
-        wants[obj] = set()
-        out = subprocess.run(['nm', '-g', os.path.join(objects, obj)], capture_output=True, text=True, check=True).stdout
-        for line in out.splitlines():
-            kind, name = line.split()[-2:]
-            if kind in 'Uw':
-                wants[obj].add(name)
-            else:
-                defined.setdefault(name, set()).add(obj)
+        if os.path.exists(os.path.join(sources, obj[:-2] + '.c')):
+            wants[obj] = set()
+    if not wants:
+        return {}
+    out = subprocess.run(['nm', '-gA', *wants], cwd=objects, capture_output=True, text=True, check=True).stdout
+    for line in out.splitlines():
+        obj, rest = line.split(':', 1)
+        kind, name = rest.split()[-2:]
+        if kind in 'Uw':
+            wants[obj].add(name)
+        else:
+            defined.setdefault(name, set()).add(obj)
     # What is defined twice is the table of one program or of another (src/commands).
     return {o: {d for n in names for d in defined.get(n, ()) if len(defined[n]) == 1} - {o} for o, names in wants.items()}
 
