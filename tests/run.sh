@@ -127,7 +127,7 @@ add_fuzzers() {
 		is_chosen fuzz "fuzz/$(basename "$src" .c)" "$src" || continue
 		name=$(basename "$src" .c) seeds=tests/fuzz/corpus/${name#fuzz_}
 		[ -d "$seeds" ] || seeds=
-		add shared_other fuzz "fuzz/$name" $((seconds + 60)) sh -c 'cd "$TMP" && mkdir corpus && exec "$@"' sh \
+		add shared_other fuzz "fuzz/$name" $((seconds + 240)) sh -c 'cd "$TMP" && mkdir corpus && exec "$@"' sh \
 			"$OUT/fuzz/tests/fuzz/$name" "-max_total_time=$seconds" -timeout=10 -rss_limit_mb=2048 -artifact_prefix=./ \
 			-print_final_stats=1 corpus ${seeds:+"$PWD/$seeds"}
 	done

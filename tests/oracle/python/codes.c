@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "src/runtimes/python/python_layout.h"
 #include "tests/oracle/python/target.h"
 #include "tests/unit/runtime_own.h"
 

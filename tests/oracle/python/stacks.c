@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "src/runtimes/python/python_layout.h"
 #include "tests/oracle/python/target.h"
 #include "tests/unit/runtime_own.h"
 #include "unwind/frame_replay.h"
