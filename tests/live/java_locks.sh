@@ -12,6 +12,8 @@ javac -d . "$ROOT/tests/workloads/JavaLocks.java" 2>javac.err || skip "javac fai
 # holder_of NAME: the name of the thread that holds what the thread of that name waits for.
 holder_of() { awk -F'|' -v name="$1" '$2 == name { o = $3 } { names[$1] = $2 } END { print o ? names[o] : "nobody known" }' rows; }
 
+deadlocks() { "$PROBEE" report --waits --no-pager java.pbz 2>/dev/null | grep -c '^DEADLOCK: 2 threads'; }
+
 # judge WHAT COMMAND...: runs the program by the command.
 judge() {
 	local what=$1 pid
@@ -23,7 +25,11 @@ judge() {
 		skip_part "$what: $(head -n 1 java.err)"
 		return
 	fi
-	timeout -k 5 60 "$PROBEE" snapshot -q -p "$pid" -i 3 -o java.pbz 2>>"$T/err"
+	# On a busy machine the process that asks the virtual machine may have its turn later than three snapshots.
+	for _ in 1 2 3 4 5; do
+		timeout -k 5 60 "$PROBEE" snapshot -q -p "$pid" -i 3 -o java.pbz --force 2>>"$T/err"
+		[ "$(deadlocks)" -lt 2 ] || break
+	done
 	csv java.pbz -q --event snapshot --columns tid,comm,owner >rows
 	check "$what: monitors, the one" equal "$(holder_of mon-1)" mon-2
 	check "$what: monitors, the other" equal "$(holder_of mon-2)" mon-1
@@ -31,7 +37,7 @@ judge() {
 	check "$what: locks, the other" equal "$(holder_of lock-2)" lock-1
 	check "$what: a read lock, written by a thread that sleeps" equal "$(holder_of reader)" holder
 	check "$what: a condition has no holder" equal "$(holder_of nobody)" "nobody known"
-	check "$what: the report finds both deadlocks" equal "$("$PROBEE" report --waits --no-pager java.pbz | grep -c '^DEADLOCK: 2 threads')" 2
+	check "$what: the report finds both deadlocks" equal "$(deadlocks)" 2
 	kill "$pid"
 	wait "$pid" 2>/dev/null
 }
