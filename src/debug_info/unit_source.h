@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the table of a unit (unit_table.h) is made of, whoever makes it.
+ * The input of a reader that makes the table of a unit (unit_table.h).
  *
  * Sequences of lines and functions that the linker has thrown away stay in debug information, with
  * addresses that are 0 or beyond all code. So only what begins in code counts.

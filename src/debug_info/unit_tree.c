@@ -222,7 +222,7 @@ static void pass_bounds(struct cover *c, uint64_t addr)
 	}
 }
 
-/* Nobody asks a partial table for what is before all code, so it begins there. */
+/* A partial table begins where the code of the file does: no address below is asked for. */
 static uint64_t base_of(const struct unit_tree *t, const struct unit_changes *c)
 {
 	uint64_t base = t->rows.nr ? t->rows.v[0].addr : UINT64_MAX;

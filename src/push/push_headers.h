@@ -23,8 +23,8 @@ struct push_headers {
  */
 int push_headers_add(struct push_headers *h, const char *what, const char *name, size_t name_len,
 		     const char *value, size_t value_len);
-/* The same of "k=v,k2=v2" with %XX in the values: OTEL_EXPORTER_OTLP_HEADERS. */
+/* Adds those of "k=v,k2=v2", with %XX in the values: OTEL_EXPORTER_OTLP_HEADERS. */
 int push_headers_of_variable(struct push_headers *h, const char *what, const char *text);
-/* The same of lines "k=v" or "k: v"; empty ones and those that begin with # are passed over. */
+/* Adds those of lines "k=v" or "k: v". Empty lines and those that begin with # are skipped. */
 int push_headers_of_lines(struct push_headers *h, const char *what, const char *text);
 void push_headers_release(struct push_headers *h);

@@ -182,7 +182,7 @@ int runtime_code_read(const struct runtime_image *image, uint64_t bias,
 		      const struct target_memory *m, enum runtime_frame_kind kind, uint64_t code,
 		      uint32_t cookie, struct runtime_code **out);
 
-/* The same for a reader of many objects, of several processes. */
+/* Reads as runtime_code_read() does, for a reader of many objects of several processes. */
 int runtime_code_read_kept(const struct runtime_image *image, uint64_t bias,
 			   const struct runtime_process *p, enum runtime_frame_kind kind,
 			   uint64_t code, uint32_t cookie, struct runtime_code **out);

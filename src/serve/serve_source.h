@@ -30,7 +30,7 @@ struct serve_source {
 	bool is_live;			/* a recorder writes it now */
 	/* The trace is in memory: so much of it is kept, in bytes. 0: it is a file. */
 	uint64_t kept_bytes;
-	/* Whether the recorder is gone; NULL: it is not known. */
+	/* Tells whether the recorder is gone. NULL: it is not known. */
 	bool (*is_over)(void *ctx);
 	/* The recorder's last words, "" without; NULL: none. */
 	const char *(*message)(void *ctx);

@@ -27,7 +27,7 @@ void tui_search_run(struct tui_search *s, const struct profile *p);
 void tui_search_clear(struct tui_search *s);
 bool tui_search_has(const struct tui_search *s, uint32_t name);
 
-/* The same expression, kept for looking in other texts; NULL: nothing is searched for. */
+/* The expression of a search, for texts that are no names. NULL: nothing is searched for. */
 struct tui_pattern;
 struct tui_pattern *tui_pattern_new(const struct tui_search *s, const struct profile *p);
 bool tui_pattern_finds(const struct tui_pattern *p, const char *text);

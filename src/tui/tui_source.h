@@ -16,7 +16,7 @@ struct tui_source {
 	bool frees;			/* feed.h */
 	uint64_t kept_bytes;		/* likewise */
 	const struct live_limits *limits;	/* feed.h */
-	/* Whether the recorder is gone; NULL: nobody knows. */
+	/* Tells whether the recorder is gone. NULL: it is not known. */
 	bool (*is_over)(void *ctx);
 	/* The recorder's last words, "" without; NULL: none. */
 	const char *(*message)(void *ctx);

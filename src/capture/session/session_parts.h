@@ -55,7 +55,7 @@ struct process *session_process(const struct session *s, const struct wire_sampl
 /* Whether a row of a scan is kept until the runtime of its process was asked (runtime_locks.h). */
 bool session_asks_runtime(const struct session *s, const struct process *p,
 			  const struct rec_sample *sample);
-/* The same question for a row that repeats the last one: not if the runtime has answered. */
+/* Decides this for a row that repeats the last one: an answer of the runtime is enough. */
 bool session_asks_again(const struct session *s, const struct wire_sample *head,
 			const struct rec_sample *sample);
 /* Fills in the owners of locks that runtimes know, in the rows that were kept. 0 or -ENOMEM. */
