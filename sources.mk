@@ -154,6 +154,7 @@ REPORT_SRCS := \
 	formats/render/page/page_head.c \
 	formats/render/page/page_samples.c \
 	formats/render/page/page_scan.c \
+	formats/render/page/page_tables.c \
 	formats/render/page/page_tree.c \
 	formats/render/page/page_waits.c \
 	formats/render/packed_output.c \

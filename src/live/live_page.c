@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "formats/render/escape.h"
+#include "formats/render/page/page_columns.h"
 #include "formats/render/page/page_frame.h"
 #include "src/base/array.h"
 #include "src/base/intern.h"
@@ -31,9 +32,8 @@ int live_page_new(const struct live_profile *l, struct live_page **pp)
 	if (!p)
 		return -ENOMEM;
 	p->l = l;
-	p->strings = intern_new();
-	if (!p->strings || live_stacks_init(&p->stacks, p->strings)) {
-		intern_free(p->strings);
+	if (page_tables_init(&p->t) || live_stacks_init(&p->stacks, p->t.strings)) {
+		page_tables_release(&p->t);
 		free(p);
 		return -ENOMEM;
 	}
@@ -63,12 +63,9 @@ void live_page_free(struct live_page *p)
 	live_entries_release(&p->entries);
 	live_threads_release(&p->rows);
 	live_waits_release(&p->waits);
-	intern_free(p->strings);
 	syscall_names_free(p->calls);
-	ix_release(&p->process_lives);
-	ix_release(&p->thread_lives);
-	free(p->processes);
-	free(p->threads);
+	page_tables_release(&p->t);
+	free(p->states);
 	free(p->process_of);
 	free(p->thread_of);
 	free(p->stack_of);
@@ -143,9 +140,9 @@ static void sum_stacks(struct live_page *p)
 
 static struct live_marks marks_of(const struct live_page *p)
 {
-	return (struct live_marks){ .strings = intern_count(p->strings),
-				    .processes = (uint32_t)p->nr_processes,
-				    .threads = (uint32_t)p->nr_threads,
+	return (struct live_marks){ .strings = intern_count(p->t.strings),
+				    .processes = (uint32_t)p->t.nr_processes,
+				    .threads = (uint32_t)p->t.nr_threads,
 				    .functions = (uint32_t)p->stacks.functions.nr,
 				    .nodes = (uint32_t)p->stacks.nr_nodes,
 				    .stacks = (uint32_t)p->stacks.nr,
@@ -197,14 +194,6 @@ int live_page_update(struct live_page *p)
 
 /* ---- messages ---- */
 
-static void put_section(struct byte_buf *out, struct byte_buf *section)
-{
-	bb_uv(out, section->nr);
-	bb_bytes(out, section->v, section->nr);
-	out->bad |= section->bad;
-	section->nr = 0;
-}
-
 static void put_state(const struct live_page *p, uint64_t since, struct byte_buf *out)
 {
 	bool has_ended = live_profile_info(p->l)->end.time_ns != 0;
@@ -212,7 +201,7 @@ static void put_state(const struct live_page *p, uint64_t since, struct byte_buf
 
 	bb_uv(&b, (since ? 0 : 1) | (has_ended ? 2 : 0));
 	bb_uv(&b, p->version);
-	put_section(out, &b);
+	page_put_section(out, &b);
 	if (since && p->facts_changed <= since)
 		bb_uv(out, 0);
 	else {
@@ -222,84 +211,17 @@ static void put_state(const struct live_page *p, uint64_t since, struct byte_buf
 	bb_release(&b);
 }
 
-static void put_strings(const struct live_page *p, uint32_t from, struct byte_buf *out)
-{
-	struct byte_buf b = { 0 };
-	char *text = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
-
-	for (uint32_t i = from; f && i < intern_count(p->strings); i++) {
-		size_t n;
-		const char *s = intern_get(p->strings, i, &n);
-
-		escape_text(f, s, n);
-		putc('\n', f);
-	}
-	if (!f || fclose(f))
-		out->bad = true;
-	bb_uv(&b, from);
-	bb_bytes(&b, text, text ? len : 0);
-	put_section(out, &b);
-	bb_release(&b);
-	free(text);
-}
-
-static void begin_columns(struct byte_buf *b, size_t from, size_t end)
-{
-	bb_uv(b, from);
-	bb_uv(b, end - from);
-}
-
-#define PUT_COLUMN(b, from, end, value) \
-	for (size_t i = (from); i < (end); i++) \
-		bb_uv((b), (value))
-
-static void put_processes(const struct live_page *p, uint32_t from, struct byte_buf *out)
+static void put_quiet(const struct live_page *p, uint64_t since, struct byte_buf *out)
 {
 	struct byte_buf b = { 0 };
 
-	begin_columns(&b, from, p->nr_processes);
-	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].pid);
-	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].name);
-	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].program);
-	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].cgroup);
-	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].uid);
-	PUT_COLUMN(&b, from, p->nr_processes, p->processes[i].life.first);
-	put_section(out, &b);
-	bb_release(&b);
-}
-
-static void put_threads(const struct live_page *p, uint32_t from, uint64_t since,
-			struct byte_buf *out)
-{
-	struct byte_buf b = { 0 };
-
-	begin_columns(&b, from, p->nr_threads);
-	PUT_COLUMN(&b, from, p->nr_threads, p->threads[i].tid);
-	PUT_COLUMN(&b, from, p->nr_threads, p->threads[i].name);
-	PUT_COLUMN(&b, from, p->nr_threads, p->threads[i].process);
-	PUT_COLUMN(&b, from, p->nr_threads, p->threads[i].life.first);
-	put_section(out, &b);
-	for (size_t i = 0; i < p->nr_threads; i++) {
-		if (p->threads[i].changed <= since)
+	for (size_t i = 0; i < p->t.nr_threads; i++) {
+		if (p->states[i].changed <= since)
 			continue;
 		bb_uv(&b, i);
-		bb_uv(&b, p->threads[i].is_quiet);
+		bb_uv(&b, p->states[i].is_quiet);
 	}
-	put_section(out, &b);
-	bb_release(&b);
-}
-
-static void put_functions(const struct live_page *p, uint32_t from, struct byte_buf *out)
-{
-	const struct page_functions *f = &p->stacks.functions;
-	struct byte_buf b = { 0 };
-
-	begin_columns(&b, from, f->nr);
-	for (size_t field = 0; field < PAGE_FUNCTION_FIELDS; field++)
-		PUT_COLUMN(&b, from, f->nr, page_function_field(&f->v[i], field));
-	put_section(out, &b);
+	page_put_section(out, &b);
 	bb_release(&b);
 }
 
@@ -310,11 +232,11 @@ static void put_nodes(const struct live_page *p, uint32_t from, uint64_t since,
 	const struct node *nodes = s->tree.p->nodes;
 	struct byte_buf b = { 0 };
 
-	begin_columns(&b, from, s->nr_nodes);
-	PUT_COLUMN(&b, from, s->nr_nodes, i ? i - nodes[i].parent : 0);
-	PUT_COLUMN(&b, from, s->nr_nodes, s->nodes[i].function);
-	PUT_COLUMN(&b, from, s->nr_nodes, s->nodes[i].flags);
-	put_section(out, &b);
+	page_begin_columns(&b, from, s->nr_nodes);
+	PAGE_PUT_COLUMN(&b, from, s->nr_nodes, i ? i - nodes[i].parent : 0);
+	PAGE_PUT_COLUMN(&b, from, s->nr_nodes, s->nodes[i].function);
+	PAGE_PUT_COLUMN(&b, from, s->nr_nodes, s->nodes[i].flags);
+	page_put_section(out, &b);
 	for (size_t i = 0; i < from; i++) {
 		if (s->nodes[i].changed <= since)
 			continue;
@@ -322,7 +244,7 @@ static void put_nodes(const struct live_page *p, uint32_t from, uint64_t since,
 		bb_uv(&b, s->nodes[i].function);
 		bb_uv(&b, s->nodes[i].flags);
 	}
-	put_section(out, &b);
+	page_put_section(out, &b);
 	bb_release(&b);
 }
 
@@ -332,16 +254,16 @@ static void put_stacks(const struct live_page *p, uint32_t from, uint64_t since,
 	const struct live_stacks *s = &p->stacks;
 	struct byte_buf b = { 0 };
 
-	begin_columns(&b, from, s->nr_settled);
-	PUT_COLUMN(&b, from, s->nr_settled, s->v[i].leaf);
-	put_section(out, &b);
+	page_begin_columns(&b, from, s->nr_settled);
+	PAGE_PUT_COLUMN(&b, from, s->nr_settled, s->v[i].leaf);
+	page_put_section(out, &b);
 	for (size_t i = 0; i < from; i++) {
 		if (s->v[i].changed <= since)
 			continue;
 		bb_uv(&b, i);
 		bb_uv(&b, s->v[i].leaf);
 	}
-	put_section(out, &b);
+	page_put_section(out, &b);
 	bb_release(&b);
 }
 
@@ -351,13 +273,13 @@ static void put_counts(const struct live_page *p, uint32_t from, struct byte_buf
 	size_t nr;
 	const struct live_count *c = live_profile_counts(p->l, &nr);
 
-	begin_columns(&b, from, p->nr_counts);
-	PUT_COLUMN(&b, from, p->nr_counts, live_page_event(p, c[i].event));
-	PUT_COLUMN(&b, from, p->nr_counts,
+	page_begin_columns(&b, from, p->nr_counts);
+	PAGE_PUT_COLUMN(&b, from, p->nr_counts, live_page_event(p, c[i].event));
+	PAGE_PUT_COLUMN(&b, from, p->nr_counts,
 		   p->thread_of_count[i]);
-	PUT_COLUMN(&b, from, p->nr_counts, p->stack_of[i]);
-	PUT_COLUMN(&b, from, p->nr_counts, c[i].activity);
-	put_section(out, &b);
+	PAGE_PUT_COLUMN(&b, from, p->nr_counts, p->stack_of[i]);
+	PAGE_PUT_COLUMN(&b, from, p->nr_counts, c[i].activity);
+	page_put_section(out, &b);
 	bb_release(&b);
 }
 
@@ -371,7 +293,7 @@ static int put_entries(const struct live_page *p, uint64_t since, struct byte_bu
 	for (size_t i = 0; since && i < p->nr_log; i++)
 		if (first + i > since)
 			bb_bytes(&b, p->log[i].entries.v, p->log[i].entries.nr);
-	put_section(out, &b);
+	page_put_section(out, &b);
 	bb_release(&b);
 	return err;
 }
@@ -393,17 +315,18 @@ static int put_message(const struct live_page *p, uint64_t since, const struct l
 
 	put_state(p, since, out);
 	err = live_facts_put_now(p, out);
-	put_strings(p, m->strings, out);
-	put_processes(p, m->processes, out);
-	put_threads(p, m->threads, since, out);
-	put_functions(p, m->functions, out);
+	page_tables_put_strings(&p->t, m->strings, out);
+	page_tables_put_processes(&p->t, m->processes, out);
+	page_tables_put_threads(&p->t, m->threads, out);
+	put_quiet(p, since, out);
+	page_tables_put_functions(&p->stacks.functions, m->functions, out);
 	put_nodes(p, m->nodes, since, out);
 	put_stacks(p, m->stacks, since, out);
 	put_counts(p, m->counts, out);
 	if (!err)
 		err = put_entries(p, since, out);
 	live_threads_put(&p->rows, since, &rows);
-	put_section(out, &rows);
+	page_put_section(out, &rows);
 	bb_release(&rows);
 	put_waits(p, since, out);
 	return err;

@@ -22,12 +22,9 @@
  *	state		flags (1: all; forget what you have. 2: the recording has ended); version
  *	facts		JSON: what hardly changes; empty: nothing has
  *	now		JSON: sums and times
- *	strings		from; UTF-8, each ends in "\n", foreign bytes made visible. String 0 is ""
- *	processes	from, nr; columns: pid + 1, name, control group, user, the first process
- *			that is the same life
- *	threads		from, nr; columns: tid + 1, name, process, the first thread of this life
+ *	strings, processes, threads	as page_tables.h says
  *	quiet		pairs: thread, 1: it slept all the time, 0: it did not
- *	functions	from, nr; columns as in page_data.h
+ *	functions	as page_tables.h says
  *	nodes		from, nr; columns: node - parent (of the root: 0), function, flags
  *	other nodes	triples: node, function, flags, which have changed
  *	stacks		from, nr; column: node

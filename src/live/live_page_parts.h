@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/render/page/page_tables.h"
 #include "src/base/bytes.h"
 #include "src/base/hash_index.h"
 #include "src/live/live_entries.h"
@@ -17,7 +18,6 @@
 #define LIVE_MAX_EVENTS 8		/* as PAGE_MAX_EVENTS */
 #define LIVE_NO_EVENT 255
 
-struct intern;
 struct json_writer;
 struct syscall_names;
 
@@ -31,21 +31,9 @@ struct live_version {
 	struct byte_buf entries;	/* that came with it */
 };
 
-/* The first row of a life, of which a thread or a process may have several: page_data.h. */
-struct live_life {
-	uint64_t start_ns;
-	uint32_t id, pid, first;
-};
-
-struct live_page_process {
-	uint32_t pid, name, program, cgroup, uid;	/* pid: plus 1 */
-	struct live_life life;
-};
-
-struct live_page_thread {
-	uint32_t tid, name, process;	/* tid: plus 1 */
+/* What a thread of the page's tables is besides. */
+struct live_thread_state {
 	uint32_t record;		/* id of its THREAD record */
-	struct live_life life;
 	bool is_quiet, has_been_active, has_rows;
 	uint64_t changed;		/* version in which is_quiet has changed */
 };
@@ -54,12 +42,9 @@ struct live_page {
 	const struct live_profile *l;
 	uint64_t version, base_ns;
 	bool has_base;
-	struct intern *strings;
-	struct live_page_process *processes;
-	size_t nr_processes, cap_processes;
-	struct live_page_thread *threads;
-	size_t nr_threads, cap_threads;
-	struct hash_index process_lives, thread_lives;
+	struct page_tables t;
+	struct live_thread_state *states;	/* by thread */
+	size_t cap_states;
 	uint32_t *process_of, *thread_of;	/* by id of the record: index plus 1 */
 	size_t cap_process_of, cap_thread_of;
 	uint32_t nr_quiet;

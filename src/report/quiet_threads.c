@@ -18,19 +18,18 @@ void quiet_threads_release(struct quiet_threads *q)
 	memset(q, 0, sizeof(*q));
 }
 
-/* Whether a row shows that its thread did, or waits for, something worth showing. */
-static bool is_active(const struct report_sample *s, uint64_t begin_ns)
+bool quiet_row_is_active(const struct rec_sample *rec, unsigned futex, uint64_t begin_ns)
 {
-	enum activity a = sample_activity(s->rec, s->futex);
+	enum activity a = sample_activity(rec, futex);
 
 	if (a == ACTIVITY_RUNNING || a == ACTIVITY_RUN_QUEUE || a == ACTIVITY_DISK ||
 	    a == ACTIVITY_UNKNOWN)
 		return true;
-	if (a == ACTIVITY_LOCK && s->rec->owner)
+	if (a == ACTIVITY_LOCK && rec->owner)
 		return true;
 	if (a == ACTIVITY_IDLE_KERNEL || a == ACTIVITY_ENDED)
-		return s->rec->ran_ns >= begin_ns;
-	return !s->rec->ran_ns || s->rec->ran_ns >= begin_ns;
+		return rec->ran_ns >= begin_ns;
+	return !rec->ran_ns || rec->ran_ns >= begin_ns;
 }
 
 int quiet_threads_row(struct quiet_threads *q, const struct report_sample *s, uint64_t nr,
@@ -49,7 +48,7 @@ int quiet_threads_row(struct quiet_threads *q, const struct report_sample *s, ui
 		return -ENOMEM;
 	t = &seg->threads[s->rec->thread];
 	t->rows += nr;
-	t->is_active |= is_active(s, begin_ns);
+	t->is_active |= quiet_row_is_active(s->rec, s->futex, begin_ns);
 	return 0;
 }
 

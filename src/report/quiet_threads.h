@@ -21,6 +21,7 @@
 
 #define QUIET_SCANS 3
 
+struct rec_sample;
 struct report_sample;
 
 struct quiet_thread {
@@ -39,6 +40,11 @@ struct quiet_threads {
 	uint64_t nr, rows;		/* quiet threads, and their rows */
 };
 
+/*
+ * Whether a row shows that its thread did, or waits for, something worth showing. futex: of
+ * activity_futex(); begin_ns: when the recording began.
+ */
+bool quiet_row_is_active(const struct rec_sample *rec, unsigned futex, uint64_t begin_ns);
 /* nr rows that are like s, of a recording that began at begin_ns. 0 or -ENOMEM, silently. */
 int quiet_threads_row(struct quiet_threads *q, const struct report_sample *s, uint64_t nr,
 		      uint64_t begin_ns);

@@ -30,9 +30,10 @@ class Data:
             text = re.search(r'id="data">([^<]*)<', page.read()).group(1)
         self.bytes, self.at = zlib.decompress(base64.b64decode(text)), 0
         self.head = json.loads(self.section())
-        self.strings = self.section().decode().split("\n")
-        self.section()
-        self.section()
+        self.enter()
+        self.from_first()
+        self.strings = self.text().split("\n")
+        self.processes, self.threads, self.quiet = (self.section() for _ in range(3))
         self.strips = []
         self.events = [self.event(head) for head in self.head["events"]]
 
@@ -55,10 +56,18 @@ class Data:
         return self.bytes[self.at - size:self.at]
 
     def enter(self):
-        self.uv()
+        self.end = self.uv() + self.at
+
+    def text(self):
+        begin, self.at = self.at, self.end
+        return self.bytes[begin:self.end].decode()
+
+    def from_first(self):
+        assert self.uv() == 0, "a page that is made once has all rows"
 
     def event(self, head):
         self.enter()
+        self.from_first()
         functions = self.columns(7)
         self.enter()
         depths, of, _ = self.columns(3)

@@ -19,7 +19,6 @@
 #include "formats/render/page/page_frame.h"
 #include "formats/render/renderer.h"
 #include "src/base/bytes.h"
-#include "src/base/intern.h"
 #include "src/base/plural.h"
 #include "src/profile/profile.h"
 #include "src/profile/profile_delta.h"
@@ -273,13 +272,6 @@ static int put_deltas(const struct diff_page *page, const uint32_t *places, stru
 	return 0;
 }
 
-/* Processes, threads: none of them. */
-static void put_no_rows(struct byte_buf *out)
-{
-	bb_uv(out, 1);
-	bb_uv(out, 0);
-}
-
 static int put_sections(struct diff_page *page, struct byte_buf *out)
 {
 	struct byte_buf tree = { 0 };
@@ -288,11 +280,11 @@ static int put_sections(struct diff_page *page, struct byte_buf *out)
 
 	if (!err)
 		err = page_json_put(put_head, page, out);
-	if (!err)
-		err = page_strings_put(&page->data, out);
 	if (!err) {
-		put_no_rows(out);
-		put_no_rows(out);
+		page_tables_put_strings(&page->data.t, 0, out);
+		page_tables_put_processes(&page->data.t, 0, out);
+		page_tables_put_threads(&page->data.t, 0, out);
+		bb_uv(out, 0);			/* quiet */
 		bb_bytes(out, tree.v, tree.nr);
 		bb_uv(out, 2);			/* samples: none, of no thread */
 		bb_uv(out, 0);
@@ -329,12 +321,11 @@ static int put_page(struct diff_page *page)
 static int diff_html_render(const struct profile *prof, const struct render_opts *opts, FILE *out)
 {
 	struct diff_page page = { .p = prof, .d = prof->deltas, .opts = opts, .out = out };
-	int err = -ENOMEM;
+	int err = page_tables_init(&page.data.t);
 
-	page.data.strings = intern_new();
-	if (page.data.strings && intern_str(page.data.strings, "") == 0)
+	if (!err)
 		err = put_page(&page);
-	intern_free(page.data.strings);
+	page_tables_release(&page.data.t);
 	page_frame_release(&page.frame);
 	return err;
 }

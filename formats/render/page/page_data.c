@@ -19,7 +19,6 @@
 #include "src/report/trace_events.h"
 #include "src/report/weight_text.h"
 
-#define THREAD_QUIET 1
 /* So many ticks make a recording, if none is below 1 us. */
 #define TICKS (1u << 20)
 
@@ -79,130 +78,40 @@ static int choose_events(struct page_data *d)
 	return err;
 }
 
-static uint32_t string_of(struct page_data *d, const struct definition_store *tables, uint32_t id)
+static struct page_origin origin_of(const struct report_sample *s)
 {
-	size_t len;
-	const char *s = definition_store_string(tables, id, &len);
+	uint32_t pid;
 
-	return intern_bytes(d->strings, s, len);
-}
-
-static uint32_t program_of(struct page_data *d, const struct definition_store *tables,
-			   const struct rec_process *process)
-{
-	size_t len;
-	const char *s = program_name(tables, process, &len);
-
-	return intern_bytes(d->strings, s, len);
-}
-
-static bool is_same_life(const struct page_life *a, const struct page_life *b)
-{
-	return a->id == b->id && a->pid == b->pid && a->start_ns == b->start_ns &&
-	       (a->start_ns || a->segment == b->segment);
-}
-
-/* The lives of threads, or of processes: a member of each row, stride bytes apart. */
-struct life_list {
-	struct page_life *v;		/* of row 0 */
-	size_t stride;
-	struct hash_index *index;
-	const struct page_life *wanted;
-};
-
-static struct page_life *life_at(const struct life_list *l, uint32_t at)
-{
-	return (struct page_life *)((char *)l->v + at * l->stride);
-}
-
-static bool is_wanted(const void *ctx, uint32_t at)
-{
-	const struct life_list *l = ctx;
-
-	return is_same_life(life_at(l, at), l->wanted);
-}
-
-static uint64_t life_hash(const struct page_life *life)
-{
-	uint64_t hash = hash_u64(hash_u64(life->id, life->pid), life->start_ns);
-
-	return hash_u64(hash, life->start_ns ? 0 : life->segment);
-}
-
-/* Row at lives this life, as earlier rows may. 0 or -ENOMEM. */
-static int live(struct life_list *l, uint32_t at, struct page_life life)
-{
-	uint64_t hash = life_hash(&life);
-	uint32_t first;
-
-	l->wanted = &life;
-	first = life.id ? ix_find(l->index, hash, is_wanted, l) : at;
-	*life_at(l, at) = life;
-	life_at(l, at)->first = first == IX_NONE ? at : first;
-	life_at(l, life_at(l, at)->first)->last = at;
-	return first == IX_NONE ? ix_add(l->index, hash, at) : 0;
-}
-
-static int live_thread(struct page_data *d, uint32_t at, struct page_life life)
-{
-	struct life_list l = { &d->threads[0].life, sizeof(d->threads[0]), &d->thread_lives, NULL };
-
-	return live(&l, at, life);
-}
-
-static int live_process(struct page_data *d, uint32_t at, struct page_life life)
-{
-	struct life_list l = { &d->processes[0].life, sizeof(d->processes[0]), &d->process_lives,
-			       NULL };
-
-	return live(&l, at, life);
+	return (struct page_origin){ s->tables, s->segment, s->process, s->thread,
+				     report_sample_tgid(s, &pid) ? pid + 1 : 0 };
 }
 
 static int process_of(struct page_data *d, const struct report_sample *s, uint32_t *process)
 {
-	uint32_t id = s->process ? s->process->id : 0, pid;
-	struct page_process *p;
+	const struct page_origin of = origin_of(s);
+	uint32_t id = s->process ? s->process->id : 0;
 
 	if (array_reserve(&d->process_of, &d->cap_process_of, (size_t)id + 1))
 		return -ENOMEM;
 	if (!d->process_of[id]) {
-		p = array_push(&d->processes, &d->nr_processes, &d->cap_processes);
-		if (!p)
+		if (page_tables_process(&d->t, &of, process))
 			return -ENOMEM;
-		p->pid = report_sample_tgid(s, &pid) ? pid + 1 : 0;
-		p->name = s->process ? string_of(d, s->tables, s->process->comm) : 0;
-		p->program = s->process ? program_of(d, s->tables, s->process) : 0;
-		p->cgroup = s->process ? string_of(d, s->tables, s->process->cgroup) : 0;
-		p->uid = s->process ? s->process->uid : 0;
-		if (p->name == IX_NONE || p->program == IX_NONE || p->cgroup == IX_NONE)
-			return -ENOMEM;
-		d->process_of[id] = (uint32_t)d->nr_processes;
-		if (live_process(d, (uint32_t)d->nr_processes - 1,
-				 (struct page_life){
-					 s->process ? s->process->start_boottime_ns : 0,
-					 p->pid, p->pid, s->segment, 0, 0 }))
-			return -ENOMEM;
+		d->process_of[id] = *process + 1;
 	}
 	*process = d->process_of[id] - 1;
 	return 0;
 }
 
-static int add_thread(struct page_data *d, const struct report_sample *s)
+static int add_thread(struct page_data *d, const struct report_sample *s, uint32_t *thread)
 {
-	struct page_thread *t = array_push(&d->threads, &d->nr_threads, &d->cap_threads);
+	const struct page_origin of = origin_of(s);
+	uint32_t process;
 
-	if (!t)
+	if (process_of(d, s, &process) || page_tables_thread(&d->t, &of, process, thread) ||
+	    array_reserve(&d->is_quiet, &d->cap_is_quiet, d->t.nr_threads))
 		return -ENOMEM;
-	t->tid = s->thread ? s->thread->tid + 1 : 0;
-	t->name = s->thread ? string_of(d, s->tables, s->thread->comm)
-			    : intern_str(d->strings, "[missing]");
-	t->flags = quiet_threads_has(&d->quiet, s->segment, s->rec->thread) ? THREAD_QUIET : 0;
-	if (t->name == IX_NONE || process_of(d, s, &t->process))
-		return -ENOMEM;
-	return live_thread(d, (uint32_t)d->nr_threads - 1,
-			   (struct page_life){ s->thread ? s->thread->start_boottime_ns : 0,
-					       t->tid, d->processes[t->process].pid, s->segment,
-					       0, 0 });
+	d->is_quiet[*thread] = quiet_threads_has(&d->quiet, s->segment, s->rec->thread);
+	return 0;
 }
 
 static void enter_segment(struct page_data *d, uint32_t segment)
@@ -224,9 +133,9 @@ static int thread_of(struct page_data *d, const struct report_sample *s, uint32_
 	if (array_reserve(&d->thread_of, &d->cap_thread_of, (size_t)id + 1))
 		return -ENOMEM;
 	if (!d->thread_of[id]) {
-		if (add_thread(d, s))
+		if (add_thread(d, s, thread))
 			return -ENOMEM;
-		d->thread_of[id] = (uint32_t)d->nr_threads;
+		d->thread_of[id] = *thread + 1;
 	}
 	*thread = d->thread_of[id] - 1;
 	return 0;
@@ -338,8 +247,7 @@ int page_data_read(struct report *rep, const struct render_opts *opts, struct pa
 	d->fold.style.fold_recursion = false;	/* the page does that, so that it can be undone */
 	d->fold.by = (struct fold_by){ { FOLD_BY_NONE }, 1 };
 	fold_limit(&d->fold, rep);
-	d->strings = intern_new();
-	err = d->strings && intern_str(d->strings, "") == 0 ? 0 : -ENOMEM;
+	err = page_tables_init(&d->t);
 	if (!err && !opts->all_threads)
 		err = report_find_quiet(rep, &d->quiet);
 	if (!err)
@@ -367,11 +275,8 @@ void page_data_release(struct page_data *d)
 	}
 	answer_free(d->answer);
 	quiet_threads_release(&d->quiet);
-	intern_free(d->strings);
-	ix_release(&d->thread_lives);
-	ix_release(&d->process_lives);
-	free(d->threads);
-	free(d->processes);
+	page_tables_release(&d->t);
+	free(d->is_quiet);
 	free(d->thread_of);
 	free(d->process_of);
 }

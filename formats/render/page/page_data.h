@@ -14,16 +14,10 @@
  * (src/base/bytes.h). A column has one number for each thing.
  *
  *	head		JSON: the facts, and for each event its name, unit and sums (page_head.c)
- *	strings		UTF-8, each ends in "\n"; foreign bytes were made visible by escape_text().
- *			String 0 is ""
- *	processes	nr; columns: pid + 1 (0: unknown), name, control group, user, life
- *	threads		nr; columns: tid + 1 (0: unknown), name, process, flags (1: quiet), life
- *			One that changes its name or its program is several of these; life is the
- *			last of them
+ *	strings, processes, threads	as page_tables.h says, from 0
+ *	quiet		pairs: thread, 1: it slept all the time
  *	for each event:
- *	  functions	nr; columns: name, its short form (0: none), file of the code, source file,
- *			line, kind (enum frame_kind), the first function that is the same for a list
- *			of functions
+ *	  functions	as page_tables.h says, from 0
  *	  nodes		nr; in pre-order, columns: parent's depth in this order (1 + depth of the
  *			node before - own depth), function, flags (NODE_...)
  *	  samples	nr; threads nr; columns by thread: thread, its number of entries; columns by
@@ -49,6 +43,7 @@
 #include <stdint.h>
 
 #include "formats/render/page/page_samples.h"
+#include "formats/render/page/page_tables.h"
 #include "src/base/hash_index.h"
 #include "src/profile/answer.h"
 #include "src/report/answer_lines.h"
@@ -83,27 +78,6 @@ struct page_event {
 	struct report_subject subject;
 };
 
-/*
- * What a thread or a process is, whatever its name: equal in all that are one. Of them the first
- * knows the last.
- */
-struct page_life {
-	uint64_t start_ns;		/* since boot; 0: unknown, then segment tells them apart */
-	uint32_t id, pid;		/* tid or pid, and pid; plus 1 */
-	uint32_t segment;
-	uint32_t first, last;		/* indices; last: in the first of them only */
-};
-
-struct page_thread {
-	uint32_t tid, name, process, flags;	/* tid: plus 1; name: of page_data.strings */
-	struct page_life life;
-};
-
-struct page_process {
-	uint32_t pid, name, program, cgroup, uid;	/* pid: plus 1 */
-	struct page_life life;
-};
-
 struct page_data {
 	struct report *rep;
 	const struct render_opts *opts;
@@ -111,12 +85,9 @@ struct page_data {
 	struct page_event events[PAGE_MAX_EVENTS];
 	size_t nr_events;
 	uint32_t left_out;		/* events with samples for which there was no room */
-	struct intern *strings;
-	struct page_thread *threads;
-	size_t nr_threads, cap_threads;
-	struct page_process *processes;
-	size_t nr_processes, cap_processes;
-	struct hash_index thread_lives, process_lives;	/* the first of each life */
+	struct page_tables t;
+	bool *is_quiet;			/* by thread */
+	size_t cap_is_quiet;
 	/* By id in the segment that is read: index plus 1. */
 	uint32_t segment;
 	uint32_t *thread_of, *process_of;
@@ -144,8 +115,6 @@ int page_json_put(void (*put)(struct json_writer *w, const void *ctx), const voi
 		  struct byte_buf *out);
 /* page_head.c: the section "head". 0 or -ENOMEM */
 int page_head_put(const struct page_data *d, struct byte_buf *out);
-/* page_encode.c: the section "strings". 0 or -ENOMEM */
-int page_strings_put(const struct page_data *d, struct byte_buf *out);
 /* page_tree.c: the sections "functions" and "nodes", and places[node of the profile] in these. */
 int page_tree_put(struct page_data *d, const struct profile *p, struct byte_buf *out,
 		  uint32_t **places);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "formats/render/escape.h"
+#include "formats/render/page/page_columns.h"
 #include "formats/render/page/page_data.h"
 #include "formats/render/renderer.h"
 #include "src/base/bytes.h"
@@ -13,81 +14,17 @@
 #include "src/report/state_words.h"
 #include "src/report/weight_text.h"
 
-static void put_section(struct byte_buf *out, const struct byte_buf *section)
-{
-	bb_uv(out, section->nr);
-	bb_bytes(out, section->v, section->nr);
-	out->bad |= section->bad;
-}
-
-/* The length of a section that was begun at the end of out comes before it. */
-static int close_text(struct byte_buf *out, FILE *text, char **p, size_t *len)
-{
-	int err = fclose(text) ? -ENOMEM : 0;
-
-	if (!err) {
-		bb_uv(out, *len);
-		bb_bytes(out, *p, *len);
-	}
-	free(*p);
-	return err;
-}
-
-int page_strings_put(const struct page_data *d, struct byte_buf *out)
-{
-	char *p = NULL;
-	size_t len = 0;
-	FILE *text = open_memstream(&p, &len);
-
-	if (!text)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < intern_count(d->strings); i++) {
-		size_t n;
-		const char *s = intern_get(d->strings, i, &n);
-
-		escape_text(text, s, n);
-		putc('\n', text);
-	}
-	return close_text(out, text, &p, &len);
-}
-
-static void put_processes(const struct page_data *d, struct byte_buf *out)
+static void put_quiet(const struct page_data *d, struct byte_buf *out)
 {
 	struct byte_buf b = { 0 };
 
-	bb_uv(&b, d->nr_processes);
-	for (size_t i = 0; i < d->nr_processes; i++)
-		bb_uv(&b, d->processes[i].pid);
-	for (size_t i = 0; i < d->nr_processes; i++)
-		bb_uv(&b, d->processes[i].name);
-	for (size_t i = 0; i < d->nr_processes; i++)
-		bb_uv(&b, d->processes[i].program);
-	for (size_t i = 0; i < d->nr_processes; i++)
-		bb_uv(&b, d->processes[i].cgroup);
-	for (size_t i = 0; i < d->nr_processes; i++)
-		bb_uv(&b, d->processes[i].uid);
-	for (size_t i = 0; i < d->nr_processes; i++)
-		bb_uv(&b, d->processes[d->processes[i].life.first].life.last);
-	put_section(out, &b);
-	bb_release(&b);
-}
-
-static void put_threads(const struct page_data *d, struct byte_buf *out)
-{
-	struct byte_buf b = { 0 };
-
-	bb_uv(&b, d->nr_threads);
-	for (size_t i = 0; i < d->nr_threads; i++)
-		bb_uv(&b, d->threads[i].tid);
-	for (size_t i = 0; i < d->nr_threads; i++)
-		bb_uv(&b, d->threads[i].name);
-	for (size_t i = 0; i < d->nr_threads; i++)
-		bb_uv(&b, d->threads[i].process);
-	for (size_t i = 0; i < d->nr_threads; i++)
-		bb_uv(&b, d->threads[i].flags);
-	for (size_t i = 0; i < d->nr_threads; i++)
-		bb_uv(&b, d->threads[d->threads[i].life.first].life.last);
-	put_section(out, &b);
+	for (size_t i = 0; i < d->t.nr_threads; i++) {
+		if (!d->is_quiet[i])
+			continue;
+		bb_uv(&b, i);
+		bb_uv(&b, 1);
+	}
+	page_put_section(out, &b);
 	bb_release(&b);
 }
 
@@ -158,7 +95,7 @@ static void put_samples(const struct page_data *d, const struct page_event *e,
 	put_scans(s, &b);
 	page_samples_each(s, row, entry)
 		bb_uv(&b, weight_code(e, entry));
-	put_section(out, &b);
+	page_put_section(out, &b);
 	bb_release(&b);
 }
 
@@ -168,7 +105,7 @@ static void put_strip(const struct page_event *e, struct byte_buf *out)
 
 	for (size_t i = 0; i < (size_t)PAGE_STRIP * ACTIVITIES; i++)
 		bb_uv(&b, e->strip[i]);
-	put_section(out, &b);
+	page_put_section(out, &b);
 	bb_release(&b);
 }
 
@@ -195,11 +132,11 @@ int page_data_encode(struct page_data *d, struct byte_buf *bytes)
 		err = put_event(d, &d->events[i], &trees);
 	if (!err)
 		err = page_head_put(d, bytes);
-	if (!err)
-		err = page_strings_put(d, bytes);
 	if (!err) {
-		put_processes(d, bytes);
-		put_threads(d, bytes);
+		page_tables_put_strings(&d->t, 0, bytes);
+		page_tables_put_processes(&d->t, 0, bytes);
+		page_tables_put_threads(&d->t, 0, bytes);
+		put_quiet(d, bytes);
 		bb_bytes(bytes, trees.v, trees.nr);
 		err = page_waits_put(d, bytes);
 	}

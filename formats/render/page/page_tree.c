@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/render/page/page_columns.h"
 #include "formats/render/page/page_data.h"
 #include "formats/render/page/page_functions.h"
 #include "src/base/bytes.h"
@@ -54,34 +55,18 @@ static int put_nodes(struct page_tree *t)
 	return 0;
 }
 
-static void put_column(const struct page_tree *t, struct byte_buf *b, size_t field)
-{
-	for (size_t i = 0; i < t->functions.nr; i++)
-		bb_uv(b, page_function_field(&t->functions.v[i], field));
-}
-
-static void put_section(struct byte_buf *out, struct byte_buf *section)
-{
-	bb_uv(out, section->nr);
-	bb_bytes(out, section->v, section->nr);
-	out->bad |= section->bad;
-	bb_release(section);
-}
-
 static void put_all(struct page_tree *t, struct byte_buf *out)
 {
 	struct byte_buf b = { 0 };
 
-	bb_uv(&b, t->functions.nr);
-	for (size_t field = 0; field < PAGE_FUNCTION_FIELDS; field++)
-		put_column(t, &b, field);
-	put_section(out, &b);
+	page_tables_put_functions(&t->functions, 0, out);
 	bb_uv(&b, t->p->nr_nodes);
 	bb_bytes(&b, t->depths.v, t->depths.nr);
 	bb_bytes(&b, t->functions_of.v, t->functions_of.nr);
 	bb_bytes(&b, t->flags.v, t->flags.nr);
 	b.bad |= t->depths.bad || t->functions_of.bad || t->flags.bad;
-	put_section(out, &b);
+	page_put_section(out, &b);
+	bb_release(&b);
 }
 
 static void release(struct page_tree *t)
@@ -97,7 +82,7 @@ int page_tree_put(struct page_data *d, const struct profile *p, struct byte_buf 
 		  uint32_t **places)
 {
 	struct page_tree t = { .p = p,
-			       .functions = { .names = p->names, .strings = d->strings } };
+			       .functions = { .names = p->names, .strings = d->t.strings } };
 	int err = -ENOMEM;
 
 	t.order = calloc(p->nr_nodes, sizeof(*t.order));

@@ -58,6 +58,124 @@ class Reader {
 	}
 }
 
+/* A typed array that grows. */
+class Grown {
+	constructor(type)
+	{
+		this.v = new type(256);
+		this.n = 0;
+	}
+
+	reserve(n)
+	{
+		if (n <= this.v.length)
+			return;
+		const grown = new this.v.constructor(Math.max(n, 2 * this.v.length));
+
+		grown.set(this.v.subarray(0, this.n));
+		this.v = grown;
+	}
+
+	push(x)
+	{
+		if (this.n === this.v.length)
+			this.reserve(this.n + 1);
+		this.v[this.n++] = x;
+	}
+
+	/* A column of a message: rows from .. from + n. */
+	read(r, from, n)
+	{
+		this.reserve(from + n);
+		for (let i = 0; i < n; i++)
+			this.v[from + i] = r.uv();
+		this.n = from + n;
+	}
+
+	get all() { return this.v.subarray(0, this.n); }
+}
+
+/* The columns of tables, as formats/render/page/page_tables.h says. */
+const TABLE_COLUMNS = {
+	processes: { pid: Float64Array, name: Int32Array, program: Int32Array, cgroup: Int32Array, uid: Float64Array, first: Int32Array },
+	threads: { tid: Float64Array, name: Int32Array, process: Int32Array, first: Int32Array },
+	functions: { name: Int32Array, brief: Int32Array, binary: Int32Array, file: Int32Array, line: Int32Array, kind: Int32Array, same: Int32Array },
+};
+
+const grownTable = (types) => Object.fromEntries(Object.entries(types).map(([k, type]) => [k, new Grown(type)]));
+/* What the views read of one: n, and its columns. */
+const viewOf = (table) => Object.fromEntries([["n", Object.values(table)[0].n], ...Object.entries(table).map(([k, column]) => [k, column.all])]);
+
+function readRows(r, table)
+{
+	const from = r.uv(), n = r.uv();
+
+	for (const column of Object.values(table))
+		column.read(r, from, n);
+}
+
+/* Of rows that know the first of their life, the last ones. */
+function lastOf(first)
+{
+	const last = new Int32Array(first.length);
+
+	for (let i = 0; i < first.length; i++)
+		last[first[i]] = i;
+	return first.map((f) => last[f]);
+}
+
+/* Strings, processes and threads; quiet: threads that slept all the time. */
+class Tables {
+	constructor()
+	{
+		this.strings = [];
+		this.processes = grownTable(TABLE_COLUMNS.processes);
+		this.threads = grownTable(TABLE_COLUMNS.threads);
+		this.quiet = new Set();
+	}
+
+	read(r)
+	{
+		this.readStrings(r.section());
+		readRows(r.section(), this.processes);
+		readRows(r.section(), this.threads);
+		this.readQuiet(r.section());
+	}
+
+	readStrings(r)
+	{
+		const from = r.uv(), lines = new TextDecoder().decode(r.bytes.subarray(r.at)).split("\n");
+
+		lines.pop();
+		if (!from)
+			this.strings = lines;
+		for (let i = 0; from && i < lines.length; i++)
+			this.strings[from + i] = lines[i];
+	}
+
+	readQuiet(r)
+	{
+		while (r.at < r.bytes.length) {
+			const thread = r.uv();
+
+			this.quiet[r.uv() ? "add" : "delete"](thread);
+		}
+	}
+
+	/* pid and tid are one more than they are, so that 0 is an unknown one. */
+	publish(to)
+	{
+		const p = viewOf(this.processes), t = viewOf(this.threads);
+
+		t.flags = new Uint8Array(t.n);
+		for (const thread of this.quiet)
+			t.flags[thread] = THREAD_QUIET;
+		to.strings = this.strings;
+		to.processes = Object.assign(p, { pid: p.pid.map((v) => v - 1), life: lastOf(p.first) });
+		to.threads = Object.assign(t, { tid: t.tid.map((v) => v - 1), life: lastOf(t.first) });
+	}
+}
+
 const ROOT = 0;
 const KERNEL = 1, JIT = 2, BPF = 3, SYNTHETIC = 4;		/* enum frame_kind */
 const LOCK = 3;							/* enum activity */
@@ -84,11 +202,10 @@ async function inflate(bytes)
 
 function readFunctions(r)
 {
-	const n = r.uv(), f = { n };
+	const table = grownTable(TABLE_COLUMNS.functions);
 
-	for (const field of ["name", "brief", "binary", "file", "line", "kind", "same"])
-		f[field] = r.column(n);
-	return f;
+	readRows(r, table);
+	return viewOf(table);
 }
 
 function readNodes(r)
@@ -168,33 +285,16 @@ function readStrip(r, rows)
 	return { n: sums.length / rows, sums: Float64Array.from(sums) };
 }
 
-function readProcesses(r)
-{
-	const n = r.uv();
-
-	return { n, pid: r.column(n, Float64Array, 1), name: r.column(n), program: r.column(n), cgroup: r.column(n), uid: r.column(n, Float64Array),
-		life: r.column(n) };
-}
-
-function readThreads(r)
-{
-	const n = r.uv();
-
-	return { n, tid: r.column(n, Float64Array, 1), name: r.column(n), process: r.column(n),
-		flags: r.column(n, Uint8Array), life: r.column(n) };
-}
-
 /* The head, with .strings, .processes, .threads, .waits; and .functions ... of each event. */
 async function readData()
 {
 	const element = document.getElementById("data");
 	const r = new Reader(await inflate(bytesOf(element.textContent)));
-	const data = JSON.parse(r.section().text());
+	const data = JSON.parse(r.section().text()), tables = new Tables();
 
 	element.remove();
-	data.strings = r.section().text().split("\n");
-	data.processes = readProcesses(r.section());
-	data.threads = readThreads(r.section());
+	tables.read(r);
+	tables.publish(data);
 	for (const event of data.events) {
 		event.functions = readFunctions(r.section());
 		event.nodes = readNodes(r.section());

@@ -8,55 +8,6 @@ const TICK_NS = 1e9;
 const LIVE_ENTRIES = 400000;		/* more are thinned out: old ticks become longer */
 const NO_MORE_MERGES = 8;		/* so few ticks are not thinned out */
 
-/* A typed array that grows. */
-class Grown {
-	constructor(type)
-	{
-		this.v = new type(256);
-		this.n = 0;
-	}
-
-	reserve(n)
-	{
-		if (n <= this.v.length)
-			return;
-		const grown = new this.v.constructor(Math.max(n, 2 * this.v.length));
-
-		grown.set(this.v.subarray(0, this.n));
-		this.v = grown;
-	}
-
-	push(x)
-	{
-		if (this.n === this.v.length)
-			this.reserve(this.n + 1);
-		this.v[this.n++] = x;
-	}
-
-	/* A column of a message: rows from .. from + n. */
-	read(r, from, n)
-	{
-		this.reserve(from + n);
-		for (let i = 0; i < n; i++)
-			this.v[from + i] = r.uv();
-		this.n = from + n;
-	}
-
-	get all() { return this.v.subarray(0, this.n); }
-}
-
-const grownTable = (types) => Object.fromEntries(Object.entries(types).map(([k, type]) => [k, new Grown(type)]));
-
-/* Returns from, the number of rows. */
-function readRows(r, table, fields)
-{
-	const from = r.uv(), n = r.uv();
-
-	for (const field of fields)
-		table[field].read(r, from, n);
-	return [from, n];
-}
-
 /* What came in one stretch of time: how many samples of which count, and what they weigh. */
 class Tick {
 	constructor(begin, length)
@@ -118,12 +69,8 @@ class LiveStore {
 
 	forget()
 	{
-		this.strings = [];
-		this.processes = grownTable({ pid: Float64Array, name: Int32Array, program: Int32Array, cgroup: Int32Array, uid: Float64Array, first: Int32Array });
-		this.threads = grownTable({ tid: Float64Array, name: Int32Array, process: Int32Array, first: Int32Array });
-		this.quiet = new Set();
-		this.functions = grownTable({ name: Int32Array, brief: Int32Array, binary: Int32Array, file: Int32Array, line: Int32Array,
-			kind: Int32Array, same: Int32Array });
+		this.tables = new Tables();
+		this.functions = grownTable(TABLE_COLUMNS.functions);
 		this.shades = new Grown(Uint8Array);
 		this.tree = new LiveTree(this);
 		this.stacks = new Grown(Int32Array);
@@ -152,16 +99,13 @@ class LiveStore {
 		if (facts)
 			this.facts = JSON.parse(facts);
 		this.now = JSON.parse(r.section().text());
-		this.readStrings(r.section());
-		readRows(r.section(), this.processes, ["pid", "name", "program", "cgroup", "uid", "first"]);
-		readRows(r.section(), this.threads, ["tid", "name", "process", "first"]);
-		this.readQuiet(r.section());
-		readRows(r.section(), this.functions, ["name", "brief", "binary", "file", "line", "kind", "same"]);
+		this.tables.read(r);
+		readRows(r.section(), this.functions);
 		this.tree.read(r.section());
 		this.tree.readChanges(r.section());
-		readRows(r.section(), { stack: this.stacks }, ["stack"]);
+		readRows(r.section(), { stack: this.stacks });
 		this.readStacks(r.section());
-		readRows(r.section(), this.counts, ["event", "thread", "stack", "activity"]);
+		readRows(r.section(), this.counts);
 		this.readEntries(r.section());
 		this.readThreads(r.section());
 		const waits = r.section().text();
@@ -170,25 +114,6 @@ class LiveStore {
 			this.waits = JSON.parse(waits);
 		if (this.entries > LIVE_ENTRIES)
 			this.thinOut();
-	}
-
-	readStrings(r)
-	{
-		const from = r.uv(), text = r.bytes.subarray(r.at);
-		const lines = new TextDecoder().decode(text).split("\n");
-
-		lines.pop();
-		for (let i = 0; i < lines.length; i++)
-			this.strings[from + i] = lines[i];
-	}
-
-	readQuiet(r)
-	{
-		while (r.at < r.bytes.length) {
-			const thread = r.uv();
-
-			this.quiet[r.uv() ? "add" : "delete"](thread);
-		}
 	}
 
 	readStacks(r)
@@ -300,7 +225,6 @@ class LiveStore {
 		to.live = this;
 		to.left_out = this.facts.left_out;
 		to.activities = this.facts.activities;
-		to.strings = this.strings;
 		to.quiet = this.now.quiet;
 		to.now = this.now;
 		to.waits = this.waits;
@@ -322,19 +246,12 @@ class LiveStore {
 
 	publishTables(to)
 	{
-		const { threads: t, processes: p, functions: f } = this, flags = new Uint8Array(t.tid.n);
+		const { strings } = this.tables, { name } = this.functions;
 
-		for (const thread of this.quiet)
-			flags[thread] = THREAD_QUIET;
-		/* pid and tid are one more than they are, so that 0 is an unknown one. */
-		to.processes = { n: p.pid.n, pid: p.pid.all.map((v) => v - 1), name: p.name.all, program: p.program.all, cgroup: p.cgroup.all, uid: p.uid.all,
-			life: lastOf(p.first.all) };
-		to.threads = { n: t.tid.n, tid: t.tid.all.map((v) => v - 1), name: t.name.all, process: t.process.all, flags, life: lastOf(t.first.all) };
-		to.functions = { n: f.name.n };
-		for (const field in f)
-			to.functions[field] = f[field].all;
-		for (let i = this.shades.n; i < f.name.n; i++)
-			this.shades.push(hashOf(this.strings[f.name.v[i]]) % SHADES);
+		this.tables.publish(to);
+		to.functions = viewOf(this.functions);
+		for (let i = this.shades.n; i < name.n; i++)
+			this.shades.push(hashOf(strings[name.v[i]]) % SHADES);
 	}
 
 	/* By thread, and of each in the order of time. */
@@ -351,7 +268,7 @@ class LiveStore {
 	/* How many entries of an event each thread has. */
 	threadSizes(e)
 	{
-		const event = this.counts.event.v, thread = this.counts.thread.v, sizes = new Int32Array(this.threads.tid.n + 1);
+		const event = this.counts.event.v, thread = this.counts.thread.v, sizes = new Int32Array(this.tables.threads.tid.n + 1);
 
 		for (const { ids } of this.ticks) {
 			const { v, n } = ids;
@@ -433,16 +350,6 @@ class SampleRoom {
 SampleRoom.fields = { time: Float64Array, thread: Int32Array, node: Int32Array, cpu: Int32Array, activity: Uint8Array,
 	count: Float64Array, weight: Float64Array, scan: Int32Array };
 
-/* Of rows that know the first of their life, the last ones. */
-function lastOf(first)
-{
-	const last = new Int32Array(first.length);
-
-	for (let i = 0; i < first.length; i++)
-		last[first[i]] = i;
-	return first.map((f) => last[f]);
-}
-
 /*
  * The nodes as they come, and in pre-order, siblings by name as in other pages. A node keeps its
  * number, which is its mark in the trees that are drawn (tree.js).
@@ -484,7 +391,7 @@ class LiveTree {
 	/* As tree_builder.c sorts them. */
 	compare(a, b)
 	{
-		const { strings, functions: { name, kind, binary } } = this.store, f = this.func.v[a], g = this.func.v[b];
+		const { tables: { strings }, functions: { name, kind, binary } } = this.store, f = this.func.v[a], g = this.func.v[b];
 
 		return name.v[f] !== name.v[g] && compareText(strings[name.v[f]], strings[name.v[g]]) ||
 			(kind.v[f] - kind.v[g] || (this.flags.v[a] & 1) - (this.flags.v[b] & 1)) ||
