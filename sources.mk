@@ -149,9 +149,11 @@ REPORT_SRCS := \
 	formats/render/output_list.c \
 	formats/render/page/page_data.c \
 	formats/render/page/page_encode.c \
+	formats/render/page/page_facts.c \
 	formats/render/page/page_frame.c \
 	formats/render/page/page_functions.c \
 	formats/render/page/page_head.c \
+	formats/render/page/page_message.c \
 	formats/render/page/page_samples.c \
 	formats/render/page/page_scan.c \
 	formats/render/page/page_tables.c \
@@ -700,6 +702,7 @@ ASSETS := \
 	formats/render/assets/flame.js \
 	formats/render/assets/page/style.css \
 	formats/render/assets/page/data.js \
+	formats/render/assets/page/made_data.js \
 	formats/render/assets/page/numbers.js \
 	formats/render/assets/page/select.js \
 	formats/render/assets/page/tree.js \

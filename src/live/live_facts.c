@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "formats/render/json_writer.h"
+#include "formats/render/page/page_facts.h"
+#include "formats/render/page/page_message.h"
 #include "src/base/clock.h"
 #include "src/live/live_page_parts.h"
 #include "src/model/definition_store.h"
 #include "src/live/live_profile.h"
 #include "src/report/report_text.h"
-#include "src/report/state_words.h"
 #include "src/report/trace_events.h"
 #include "src/report/trace_summary.h"
 
@@ -79,64 +80,25 @@ static void find_events(struct live_page *p)
 		}
 }
 
-static void put_event(struct json_writer *w, const struct trace_event *e)
-{
-	char label[EVENT_LABEL_MAX], text[512];
-
-	json_begin(w, '{');
-	trace_event_label(e, label);
-	json_key(w, "label");
-	json_visible(w, label, strlen(label));
-	report_rate_text(e, text, sizeof(text));
-	json_put_text(w, "rate", text);
-	json_key(w, "unit");
-	json_visible(w, e->unit, strlen(e->unit));
-	json_key(w, "name");
-	json_visible(w, e->name, strlen(e->name));
-	json_put_bool(w, "is_cpu", event_is_cpu_time(e->kind));
-	json_put_bool(w, "is_wall", event_is_wall_time(e->kind));
-	json_put_bool(w, "is_counted", e->is_counted);
-	json_put_u64(w, "usual", e->is_counted ? 1 : e->period);
-	json_end(w, '}');
-}
-
-static void put_visible(struct json_writer *w, const char *key, const char *s)
-{
-	json_key(w, key);
-	json_visible(w, s, strlen(s));
-}
-
 static void put_facts(struct json_writer *w, const struct live_page *p)
 {
 	char warning[768];
 
 	report_warning_text(live_profile_info(p->l), warning, sizeof(warning));
 	json_begin(w, '{');
-	put_visible(w, "host", live_profile_meta(p->l, "host"));
-	put_visible(w, "kernel", live_profile_meta(p->l, "kernel.release"));
-	put_visible(w, "tool", live_profile_meta(p->l, "tool"));
-	put_visible(w, "argv", live_profile_meta(p->l, "argv"));
-	put_visible(w, "warning", warning);
+	page_facts_put_visible(w, "host", live_profile_meta(p->l, "host"));
+	page_facts_put_visible(w, "kernel", live_profile_meta(p->l, "kernel.release"));
+	page_facts_put_visible(w, "tool", live_profile_meta(p->l, "tool"));
+	page_facts_put_visible(w, "argv", live_profile_meta(p->l, "argv"));
+	page_facts_put_visible(w, "warning", warning);
 	json_put_u64(w, "left_out", p->left_out);
-	json_key(w, "activities");
-	json_begin(w, '[');
-	for (unsigned i = 0; i < ACTIVITIES; i++) {
-		const char *name = activity_name((enum activity)i);
-
-		json_string(w, name, strlen(name));
-	}
-	json_end(w, ']');
-	json_key(w, "states");
-	json_begin(w, '[');
-	for (unsigned i = 0; i < TASK_STATES; i++)
-		json_string(w, task_state_name(i), strlen(task_state_name(i)));
-	json_end(w, ']');
+	page_facts_put_words(w);
 	json_key(w, "events");
 	json_begin(w, '[');
 	for (size_t i = 0; i < p->nr_events; i++) {
 		const struct trace_event e = describe(p, p->events[i]);
 
-		put_event(w, &e);
+		page_facts_put_event(w, &e, e.is_counted ? 1 : e.period);
 	}
 	json_end(w, ']');
 	json_end(w, '}');
@@ -171,19 +133,12 @@ static void put_sums(struct json_writer *w, const struct live_page *p, uint32_t 
 	const struct trace_event e = describe(p, id);
 	uint64_t receipts = live_profile_info(p->l)->scans.count;
 	struct report_amount amount = { &e, e.samples, e.weight, live_profile_scan(p->l) };
-	char text[768];
+	char title[768];
 
 	if (receipts > amount.scans)	/* they come later than the rows, but may be of more */
 		amount.scans = receipts;
-	json_begin(w, '{');
-	json_put_u64(w, "samples", e.samples);
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)e.weight);
-	json_put_text(w, "weight", text);
-	report_amount_text(&amount, text, sizeof(text));
-	put_visible(w, "amount", text);
-	report_title_text("", &amount, text, sizeof(text));
-	put_visible(w, "title", text);
-	json_end(w, '}');
+	report_title_text("", &amount, title, sizeof(title));
+	page_facts_put_sums(w, &amount, title);
 }
 
 static void put_times(struct json_writer *w, const struct live_page *p)
@@ -200,8 +155,9 @@ static void put_times(struct json_writer *w, const struct live_page *p)
 	json_put_u64(w, "age_ms", date && now > date ? (now - date) / NSEC_PER_MSEC : 0);
 }
 
-static void put_now(struct json_writer *w, const struct live_page *p)
+static void put_now(struct json_writer *w, const void *page)
 {
+	const struct live_page *p = page;
 	const struct report_info *info = live_profile_info(p->l);
 	char text[768];
 
@@ -212,7 +168,7 @@ static void put_now(struct json_writer *w, const struct live_page *p)
 	json_put_u64(w, "whole", p->stacks_whole);
 	json_put_u64(w, "quiet", p->nr_quiet);
 	report_scans_text(&info->scans, text, sizeof(text));
-	put_visible(w, "scans", text);
+	page_facts_put_visible(w, "scans", text);
 	json_key(w, "events");
 	json_begin(w, '[');
 	for (size_t i = 0; i < p->nr_events; i++)
@@ -223,19 +179,5 @@ static void put_now(struct json_writer *w, const struct live_page *p)
 
 int live_facts_put_now(const struct live_page *p, struct byte_buf *out)
 {
-	char *text = NULL;
-	size_t len = 0;
-	struct json_writer w = { .out = open_memstream(&text, &len) };
-
-	if (!w.out)
-		return -ENOMEM;
-	put_now(&w, p);
-	if (fclose(w.out)) {
-		free(text);
-		return -ENOMEM;
-	}
-	bb_uv(out, len);
-	bb_bytes(out, text, len);
-	free(text);
-	return out->bad ? -ENOMEM : 0;
+	return page_message_json(out, "now", put_now, p);
 }

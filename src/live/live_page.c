@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "formats/render/escape.h"
-#include "formats/render/page/page_columns.h"
 #include "formats/render/page/page_frame.h"
+#include "formats/render/page/page_message.h"
 #include "src/base/array.h"
 #include "src/base/intern.h"
 #include "src/live/live_page_parts.h"
@@ -21,8 +21,6 @@
 #include "src/live/live_profile.h"
 #include "src/live/live_windows.h"
 #include "src/report/trace_summary.h"
-
-#define DEFLATE_FROM 400		/* shorter messages hardly become shorter */
 
 int live_page_new(const struct live_profile *l, struct live_page **pp)
 {
@@ -140,10 +138,7 @@ static void sum_stacks(struct live_page *p)
 
 static struct live_marks marks_of(const struct live_page *p)
 {
-	return (struct live_marks){ .strings = intern_count(p->t.strings),
-				    .processes = (uint32_t)p->t.nr_processes,
-				    .threads = (uint32_t)p->t.nr_threads,
-				    .functions = (uint32_t)p->stacks.functions.nr,
+	return (struct live_marks){ .rows = page_tables_rows(&p->t, &p->stacks.functions),
 				    .nodes = (uint32_t)p->stacks.nr_nodes,
 				    .stacks = (uint32_t)p->stacks.nr,
 				    .counts = (uint32_t)p->nr_counts };
@@ -197,18 +192,11 @@ int live_page_update(struct live_page *p)
 static void put_state(const struct live_page *p, uint64_t since, struct byte_buf *out)
 {
 	bool has_ended = live_profile_info(p->l)->end.time_ns != 0;
-	struct byte_buf b = { 0 };
 
-	bb_uv(&b, (since ? 0 : 1) | (has_ended ? 2 : 0));
-	bb_uv(&b, p->version);
-	page_put_section(out, &b);
-	if (since && p->facts_changed <= since)
-		bb_uv(out, 0);
-	else {
-		bb_uv(out, strlen(p->facts));
-		bb_bytes(out, p->facts, strlen(p->facts));
-	}
-	bb_release(&b);
+	page_message_state(out, (since ? 0 : PAGE_IS_ALL) | (has_ended ? PAGE_HAS_ENDED : 0),
+			   p->version);
+	if (!since || p->facts_changed > since)
+		page_message_text(out, "facts", p->facts, strlen(p->facts));
 }
 
 static void put_quiet(const struct live_page *p, uint64_t since, struct byte_buf *out)
@@ -221,31 +209,43 @@ static void put_quiet(const struct live_page *p, uint64_t since, struct byte_buf
 		bb_uv(&b, i);
 		bb_uv(&b, p->states[i].is_quiet);
 	}
-	page_put_section(out, &b);
-	bb_release(&b);
+	page_message_section(out, "quiet", &b);
 }
 
-static void put_nodes(const struct live_page *p, uint32_t from, uint64_t since,
-		      struct byte_buf *out)
+static int put_new_nodes(const struct live_page *p, uint32_t from, struct byte_buf *out)
 {
 	const struct live_stacks *s = &p->stacks;
 	const struct node *nodes = s->tree.p->nodes;
+	size_t nr = s->nr_nodes - from;
+	struct page_node *v = nr ? calloc(nr, sizeof(*v)) : NULL;
+
+	if (nr && !v)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t id = from + (uint32_t)i;
+
+		v[i] = (struct page_node){ id ? id - nodes[id].parent : 0, s->nodes[id].function,
+					   s->nodes[id].flags };
+	}
+	page_message_nodes(out, 0, from, v, nr);
+	free(v);
+	return 0;
+}
+
+static void put_changed_nodes(const struct live_page *p, uint32_t end, uint64_t since,
+			      struct byte_buf *out)
+{
+	const struct live_stacks *s = &p->stacks;
 	struct byte_buf b = { 0 };
 
-	page_begin_columns(&b, from, s->nr_nodes);
-	PAGE_PUT_COLUMN(&b, from, s->nr_nodes, i ? i - nodes[i].parent : 0);
-	PAGE_PUT_COLUMN(&b, from, s->nr_nodes, s->nodes[i].function);
-	PAGE_PUT_COLUMN(&b, from, s->nr_nodes, s->nodes[i].flags);
-	page_put_section(out, &b);
-	for (size_t i = 0; i < from; i++) {
+	for (size_t i = 0; i < end; i++) {
 		if (s->nodes[i].changed <= since)
 			continue;
 		bb_uv(&b, i);
 		bb_uv(&b, s->nodes[i].function);
 		bb_uv(&b, s->nodes[i].flags);
 	}
-	page_put_section(out, &b);
-	bb_release(&b);
+	page_message_section(out, "changed-nodes", &b);
 }
 
 static void put_stacks(const struct live_page *p, uint32_t from, uint64_t since,
@@ -254,17 +254,18 @@ static void put_stacks(const struct live_page *p, uint32_t from, uint64_t since,
 	const struct live_stacks *s = &p->stacks;
 	struct byte_buf b = { 0 };
 
-	page_begin_columns(&b, from, s->nr_settled);
-	PAGE_PUT_COLUMN(&b, from, s->nr_settled, s->v[i].leaf);
-	page_put_section(out, &b);
+	if (from < s->nr_settled) {
+		page_begin_columns(&b, from, s->nr_settled);
+		PAGE_PUT_COLUMN(&b, from, s->nr_settled, s->v[i].leaf);
+		page_message_section(out, "stacks", &b);
+	}
 	for (size_t i = 0; i < from; i++) {
 		if (s->v[i].changed <= since)
 			continue;
 		bb_uv(&b, i);
 		bb_uv(&b, s->v[i].leaf);
 	}
-	page_put_section(out, &b);
-	bb_release(&b);
+	page_message_section(out, "changed-stacks", &b);
 }
 
 static void put_counts(const struct live_page *p, uint32_t from, struct byte_buf *out)
@@ -273,14 +274,14 @@ static void put_counts(const struct live_page *p, uint32_t from, struct byte_buf
 	size_t nr;
 	const struct live_count *c = live_profile_counts(p->l, &nr);
 
+	if (from == p->nr_counts)
+		return;
 	page_begin_columns(&b, from, p->nr_counts);
 	PAGE_PUT_COLUMN(&b, from, p->nr_counts, live_page_event(p, c[i].event));
-	PAGE_PUT_COLUMN(&b, from, p->nr_counts,
-		   p->thread_of_count[i]);
+	PAGE_PUT_COLUMN(&b, from, p->nr_counts, p->thread_of_count[i]);
 	PAGE_PUT_COLUMN(&b, from, p->nr_counts, p->stack_of[i]);
 	PAGE_PUT_COLUMN(&b, from, p->nr_counts, c[i].activity);
-	page_put_section(out, &b);
-	bb_release(&b);
+	page_message_section(out, "counts", &b);
 }
 
 /* What came after version since; 0: all. */
@@ -293,62 +294,39 @@ static int put_entries(const struct live_page *p, uint64_t since, struct byte_bu
 	for (size_t i = 0; since && i < p->nr_log; i++)
 		if (first + i > since)
 			bb_bytes(&b, p->log[i].entries.v, p->log[i].entries.nr);
-	page_put_section(out, &b);
-	bb_release(&b);
+	page_message_section(out, "entries", &b);
 	return err;
 }
 
-static void put_waits(const struct live_page *p, uint64_t since, struct byte_buf *out)
-{
-	size_t len = p->waits.json && p->waits_changed > since ? strlen(p->waits.json) : 0;
-
-	bb_uv(out, len);
-	if (len)
-		bb_bytes(out, p->waits.json, len);
-}
-
-static int put_message(const struct live_page *p, uint64_t since, const struct live_marks *m,
-		       struct byte_buf *out)
+static int put_sections(const struct live_page *p, uint64_t since, const struct live_marks *m,
+			struct byte_buf *out)
 {
 	struct byte_buf rows = { 0 };
 	int err;
 
 	put_state(p, since, out);
 	err = live_facts_put_now(p, out);
-	page_tables_put_strings(&p->t, m->strings, out);
-	page_tables_put_processes(&p->t, m->processes, out);
-	page_tables_put_threads(&p->t, m->threads, out);
+	page_tables_put(&p->t, &p->stacks.functions, &m->rows, out);
 	put_quiet(p, since, out);
-	page_tables_put_functions(&p->stacks.functions, m->functions, out);
-	put_nodes(p, m->nodes, since, out);
+	if (!err)
+		err = put_new_nodes(p, m->nodes, out);
+	put_changed_nodes(p, m->nodes, since, out);
 	put_stacks(p, m->stacks, since, out);
 	put_counts(p, m->counts, out);
 	if (!err)
 		err = put_entries(p, since, out);
 	live_threads_put(&p->rows, since, &rows);
-	page_put_section(out, &rows);
-	bb_release(&rows);
-	put_waits(p, since, out);
-	return err;
-}
-
-/* Makes what is sent: the bytes, deflated if they are long. */
-static int pack(const struct byte_buf *plain, struct byte_buf *out)
-{
-	bool is_long = plain->nr >= DEFLATE_FROM;
-
-	bb_u8(out, is_long);
-	if (is_long)
-		return page_frame_deflate(plain, out);
-	bb_bytes(out, plain->v, plain->nr);
-	return 0;
+	page_message_section(out, "rows", &rows);
+	if (p->waits.json && p->waits_changed > since)
+		page_message_text(out, "waits", p->waits.json, strlen(p->waits.json));
+	return err ? err : out->bad ? -ENOMEM : 0;
 }
 
 int live_page_message(struct live_page *p, uint64_t since, struct byte_buf *out)
 {
 	static const struct live_marks nothing;
 	const struct live_marks *m = &nothing;
-	struct byte_buf plain = { 0 };
+	struct byte_buf sections = { 0 };
 	int err = 0;
 
 	if (!since || !p->version) {
@@ -360,12 +338,10 @@ int live_page_message(struct live_page *p, uint64_t since, struct byte_buf *out)
 		return -ESTALE;
 	if (since)
 		m = &p->log[since + p->nr_log - 1 - p->version].marks;
-	err = put_message(p, since, m, &plain);
-	if (!err && !plain.bad)
-		err = pack(&plain, out);
-	if (plain.bad || out->bad)
-		err = -ENOMEM;
-	bb_release(&plain);
+	err = put_sections(p, since, m, &sections);
+	if (!err)
+		err = page_message_pack(&sections, out);
+	bb_release(&sections);
 	return err;
 }
 

@@ -15,28 +15,17 @@
  * Ids of the profile must keep their meaning. Where they do not, a page is made anew, and its
  * readers, who have versions of the old one, get all.
  *
- * A message is one byte, 0: the sections follow as they are, 1: deflated; and the sections, each
- * with its length before it. Numbers are varints as in page_data.h; "from, nr" before columns says
- * which rows of a table they are, and all before them are known.
+ * page_message.h says what a message is. Besides the sections that all pages have, there are:
  *
- *	state		flags (1: all; forget what you have. 2: the recording has ended); version
- *	facts		JSON: what hardly changes; empty: nothing has
- *	now		JSON: sums and times
- *	strings, processes, threads	as page_tables.h says
- *	quiet		pairs: thread, 1: it slept all the time, 0: it did not
- *	functions	as page_tables.h says
- *	nodes		from, nr; columns: node - parent (of the root: 0), function, flags
- *	other nodes	triples: node, function, flags, which have changed
+ *	changed-nodes	triples: node, function, flags, of nodes that are known
  *	stacks		from, nr; column: node
- *	other stacks	pairs: stack, node, which have changed
+ *	changed-stacks	pairs: stack, node, of stacks that are known
  *	counts		from, nr; columns: event (index in facts; another number: it is not shown),
  *			thread, stack, activity
  *	entries		ticks, as live_entries.h says
  *	rows		the threads as they are now, as live_threads.h says
- *	waits		JSON, as in page_data.h: of the newest snapshot alone; empty: as before
  *
- * There is one tree for all events. Nodes are in the order in which they were met, a parent before
- * its children.
+ * There is one tree for all events. Nodes are in the order in which they were met.
  */
 #pragma once
 

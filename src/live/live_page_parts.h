@@ -23,7 +23,8 @@ struct syscall_names;
 
 /* How long the tables were in a version. */
 struct live_marks {
-	uint32_t strings, processes, threads, functions, nodes, stacks, counts;
+	struct page_rows rows;
+	uint32_t nodes, stacks, counts;
 };
 
 struct live_version {

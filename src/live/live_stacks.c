@@ -19,8 +19,8 @@ int live_stacks_init(struct live_stacks *s, struct intern *strings)
 	s->tree.max_nodes = LIVE_MAX_NODES;
 	s->tree.max_name_bytes = LIVE_MAX_NAME_BYTES;
 	stack_folder_init(&s->folder, &s->tree, &style);
-	s->functions.names = s->tree.p->names;
 	s->functions.strings = strings;
+	page_functions_begin_tree(&s->functions, s->tree.p->names);
 	return 0;
 }
 

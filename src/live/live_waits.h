@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who waits for whom in the newest snapshot of a recording under way, as the section "waits" of
- * page_data.h has it.
+ * page_message.h has it.
  *
  *	live_waits_update(&w, l, calls, base_ns)	1: there is another text; 0; -ENOMEM
  *	w.json						NULL: there is no snapshot yet

@@ -16,6 +16,7 @@ import used  # noqa: E402
 from devtools import find_axe  # noqa: E402
 
 CTRL, SHIFT = 2, 8
+STRIP = 800
 HELPERS = """
 window.rows = () => [...document.querySelectorAll("#functions tbody tr")].map(
 	r => [r.cells[2].textContent, r.cells[0].children[1].textContent, r.cells[1].children[1].textContent]);
@@ -23,19 +24,28 @@ window.rows = () => [...document.querySelectorAll("#functions tbody tr")].map(
 
 
 class Data:
-    """An independent reader of the data in a page (formats/render/page/page_data.h)."""
+    """An independent reader of the data in a page (formats/render/page/page_message.h, page_data.h)."""
 
     def __init__(self, path):
         with open(path) as page:
             text = re.search(r'id="data">([^<]*)<', page.read()).group(1)
-        self.bytes, self.at = zlib.decompress(base64.b64decode(text)), 0
-        self.head = json.loads(self.section())
-        self.enter()
-        self.from_first()
-        self.strings = self.text().split("\n")
-        self.processes, self.threads, self.quiet = (self.section() for _ in range(3))
-        self.strips = []
-        self.events = [self.event(head) for head in self.head["events"]]
+        message, self.at = base64.b64decode(text), 0
+        self.bytes = zlib.decompress(message[1:]) if message[0] else message[1:]
+        sections = []
+        while self.at < len(self.bytes):
+            sections.append((self.part().decode(), self.part()))
+        self.once = dict(sections)
+        self.head = json.loads(self.once["facts"])
+        self.sums = json.loads(self.once["now"])["events"]
+        self.strings = self.table("strings").decode().split("\n")
+        self.table("functions")
+        self.functions = self.columns(7)
+        self.trees, self.events, self.strips = {}, {}, {}
+        for name, section in sections:
+            if name in ("nodes", "samples", "strip"):
+                self.bytes, self.at = section, 0
+                getattr(self, name)()
+        self.events, self.strips = ([d[i] for i in range(len(self.sums))] for d in (self.events, self.strips))
 
     def uv(self):
         value = shift = 0
@@ -50,53 +60,47 @@ class Data:
     def column(self, n):
         return [self.uv() for _ in range(n)]
 
-    def section(self):
+    def part(self):
         size = self.uv()
         self.at += size
         return self.bytes[self.at - size:self.at]
 
-    def enter(self):
-        self.end = self.uv() + self.at
-
-    def text(self):
-        begin, self.at = self.at, self.end
-        return self.bytes[begin:self.end].decode()
-
-    def from_first(self):
+    def table(self, name):
+        self.bytes, self.at = self.once[name], 0
         assert self.uv() == 0, "a page that is made once has all rows"
-
-    def event(self, head):
-        self.enter()
-        self.from_first()
-        functions = self.columns(7)
-        self.enter()
-        depths, of, _ = self.columns(3)
-        path, stacks = [], []
-        for code, function in zip(depths, of):
-            path = path[:max(0, len(path) - code)] + [self.strings[functions[0][function]]]
-            stacks.append(";".join(name.replace(";", ":") for name in path[1:]))
-        return self.folded(head, stacks)
+        return self.bytes[self.at:]
 
     def columns(self, nr):
         n = self.uv()
         return [self.column(n) for _ in range(nr)]
 
-    def folded(self, head, stacks):
-        self.enter()
+    def nodes(self):
+        event = self.uv() - 1
+        assert self.uv() == 0, "a page that is made once has all nodes"
+        ups, of, _ = self.columns(3)
+        stacks = []
+        for i, (up, function) in enumerate(zip(ups, of)):
+            name = self.strings[self.functions[0][function]].replace(";", ":")
+            stacks.append("" if not i else name if up == i else stacks[i - up] + ";" + name)
+        self.trees[event] = stacks
+
+    def samples(self):
+        event = self.uv()
+        self.column(2)
         n, runs = self.uv(), self.uv()
         self.column(2 * runs + n)
         nodes, _, _, counts, _, weights = (self.column(n) for _ in range(6))
-        sums = {}
+        sums, stacks = {}, self.trees[event]
         for node, count, weight in zip(nodes, counts, weights):
-            weight = weight - 1 if weight else head["usual"] * count
+            weight = weight - 1 if weight else self.head["events"][event]["usual"] * count
             before = sums.get(stacks[node], (0, 0))
             sums[stacks[node]] = (before[0] + count, before[1] + weight)
-        end = self.uv() + self.at
-        strip = []
-        while self.at < end:
-            strip.append(self.uv())
-        self.strips.append(strip)
-        return sums
+        self.events[event] = sums
+
+    def strip(self):
+        event = self.uv()
+        self.strips[event] = self.column(len(self.head["activities"]) * STRIP)
+        assert self.at == len(self.bytes)
 
 
 class Tests(used.Used):
@@ -112,10 +116,10 @@ class Tests(used.Used):
                     wanted = {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in folded}
                 self.equal(f"{case}: the samples are those of the {suffix} text",
                            {stack: count for stack, (count, _) in event.items()}, wanted)
-            for event, head in zip(data.events, data.head["events"]):
+            for event, head in zip(data.events, data.sums):
                 self.equal(f"{case}: weights are whole", sum(w for _, w in event.values()), int(head["weight"]))
             self.equal(f"{case}: so are those of the time line", [sum(s) for s in data.strips],
-                       [int(head["weight"]) for head in data.head["events"]])
+                       [int(head["weight"]) for head in data.sums])
 
     def test_flame(self):
         page = self.page

@@ -100,36 +100,49 @@ static void column(struct byte_reader *b, uint32_t *to, uint32_t end, uint32_t n
 	}
 }
 
-static void read_tables(struct reader *r, struct byte_reader *in)
+static void read_processes(struct reader *r, struct byte_reader b)
 {
-	struct byte_reader b = section(in);
 	uint32_t n = rows(&b, &r->nr_processes);
 
 	column(&b, NULL, 6 * n, 6 * n);
 	assert_true(!b.bad && !br_left(&b));
-	b = section(in);
-	n = rows(&b, &r->nr_threads);
+}
+
+static void read_threads(struct reader *r, struct byte_reader b)
+{
+	uint32_t n = rows(&b, &r->nr_threads);
+
 	column(&b, NULL, n, n);
 	column(&b, r->thread_name, r->nr_threads, n);
 	column(&b, NULL, 2 * n, 2 * n);
 	assert_true(!b.bad && !br_left(&b));
-	for (b = section(in); br_left(&b);) {
+}
+
+static void read_quiet(struct reader *r, struct byte_reader b)
+{
+	while (br_left(&b)) {
 		uint64_t thread = br_uv(&b);
 
+		assert_true(thread < r->nr_threads);
 		r->quiet[thread] = (uint32_t)br_uv(&b);
 	}
-	b = section(in);
-	n = rows(&b, &r->nr_functions);
+}
+
+static void read_functions(struct reader *r, struct byte_reader b)
+{
+	uint32_t n = rows(&b, &r->nr_functions);
+
 	column(&b, r->function_name, r->nr_functions, n);
 	column(&b, NULL, 6 * n, 6 * n);
 	assert_true(!b.bad && !br_left(&b));
 }
 
-static void read_nodes(struct reader *r, struct byte_reader *in)
+static void read_nodes(struct reader *r, struct byte_reader b)
 {
-	struct byte_reader b = section(in);
-	uint32_t n = rows(&b, &r->nr_nodes);
+	uint32_t n;
 
+	assert_int_equal(br_uv(&b), 0);		/* one tree for all events */
+	n = rows(&b, &r->nr_nodes);
 	column(&b, r->parent, r->nr_nodes, n);
 	for (uint32_t i = r->nr_nodes - n; i < r->nr_nodes; i++) {
 		assert_true(r->parent[i] <= i && (r->parent[i] || !i));
@@ -138,18 +151,30 @@ static void read_nodes(struct reader *r, struct byte_reader *in)
 	column(&b, r->function, r->nr_nodes, n);
 	column(&b, r->flags, r->nr_nodes, n);
 	assert_true(!b.bad && !br_left(&b));
-	for (b = section(in); br_left(&b);) {
+}
+
+static void read_changed_nodes(struct reader *r, struct byte_reader b)
+{
+	while (br_left(&b)) {
 		uint64_t node = br_uv(&b);
 
 		assert_true(node < r->nr_nodes);
 		r->function[node] = (uint32_t)br_uv(&b);
 		r->flags[node] = (uint32_t)br_uv(&b);
 	}
-	b = section(in);
-	n = rows(&b, &r->nr_stacks);
+}
+
+static void read_stacks(struct reader *r, struct byte_reader b)
+{
+	uint32_t n = rows(&b, &r->nr_stacks);
+
 	column(&b, r->leaf, r->nr_stacks, n);
 	assert_true(!b.bad && !br_left(&b));
-	for (b = section(in); br_left(&b);) {
+}
+
+static void read_changed_stacks(struct reader *r, struct byte_reader b)
+{
+	while (br_left(&b)) {
 		uint64_t stack = br_uv(&b);
 
 		assert_true(stack < r->nr_stacks);
@@ -243,29 +268,63 @@ static struct byte_buf unpacked(const struct byte_buf *message)
 	return plain;
 }
 
-static void take_message(struct reader *r, const struct byte_buf *message)
+static void read_state(struct reader *r, struct byte_reader b)
 {
-	struct byte_buf plain = unpacked(message);
-	struct byte_reader in = br_make(plain.v, plain.nr), b = section(&in);
 	uint64_t flags = br_uv(&b);
 
 	if (flags & 1)
 		forget(r);
 	r->version = br_uv(&b);
 	r->has_ended = flags & 2;
-	copy_text(section(&in), r->facts, sizeof(r->facts));
-	copy_text(section(&in), r->now, sizeof(r->now));
-	read_strings(r, section(&in));
-	read_tables(r, &in);
-	read_nodes(r, &in);
-	read_counts(r, section(&in));
-	read_entries(r, section(&in));
-	read_rows(r, section(&in));
-	if (in.p < in.end && *in.p)
-		copy_text(section(&in), r->scan, sizeof(r->scan));
-	else
-		section(&in);
-	assert_true(!in.bad && !br_left(&in));
+	assert_true(!b.bad && !br_left(&b));
+}
+
+static void read_facts(struct reader *r, struct byte_reader b)
+{
+	copy_text(b, r->facts, sizeof(r->facts));
+}
+
+static void read_now(struct reader *r, struct byte_reader b)
+{
+	copy_text(b, r->now, sizeof(r->now));
+}
+
+static void read_waits(struct reader *r, struct byte_reader b)
+{
+	copy_text(b, r->scan, sizeof(r->scan));
+}
+
+static const struct section_reader {
+	const char *name;
+	void (*read)(struct reader *r, struct byte_reader b);
+} section_readers[] = {
+	{ "state", read_state }, { "facts", read_facts }, { "now", read_now },
+	{ "strings", read_strings }, { "processes", read_processes }, { "threads", read_threads },
+	{ "functions", read_functions }, { "quiet", read_quiet }, { "nodes", read_nodes },
+	{ "changed-nodes", read_changed_nodes }, { "stacks", read_stacks },
+	{ "changed-stacks", read_changed_stacks }, { "counts", read_counts }, { "entries", read_entries },
+	{ "rows", read_rows }, { "waits", read_waits },
+};
+
+#define SECTIONS (sizeof(section_readers) / sizeof(section_readers[0]))
+
+/* Sections come in their order, each at most once, and none is empty. */
+static void take_message(struct reader *r, const struct byte_buf *message)
+{
+	struct byte_buf plain = unpacked(message);
+	struct byte_reader in = br_make(plain.v, plain.nr);
+	size_t at = 0;
+
+	while (br_left(&in)) {
+		struct byte_reader name = section(&in), b = section(&in);
+
+		while (at < SECTIONS && (strlen(section_readers[at].name) != br_left(&name) ||
+					 memcmp(section_readers[at].name, name.p, br_left(&name)) != 0))
+			at++;
+		assert_true(at < SECTIONS && br_left(&b));
+		section_readers[at++].read(r, b);
+	}
+	assert_false(in.bad);
 	bb_release(&plain);
 }
 

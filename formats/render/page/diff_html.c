@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Two recordings compared, as a page to explore (page_frame.h). Its data are those of any page
- * (page_data.h) without samples, processes and threads; what the scripts draw is in one more
- * section at the end:
+ * (page_message.h) without processes and threads; what the scripts draw is in one more section at
+ * the end:
  *
  *	delta	columns by node, in the order of the section "nodes": before, after, error, verdict
  *		(enum delta_verdict), shade, self before, self after; nr of functions; columns by
@@ -17,6 +17,7 @@
 #include "formats/render/json_writer.h"
 #include "formats/render/page/page_data.h"
 #include "formats/render/page/page_frame.h"
+#include "formats/render/page/page_message.h"
 #include "formats/render/renderer.h"
 #include "src/base/bytes.h"
 #include "src/base/plural.h"
@@ -145,15 +146,8 @@ static void put_event(struct json_writer *w, const struct diff_page *page)
 	json_put_text(w, "label", f->shown);
 	json_put_text(w, "unit", f->unit);
 	json_put_text(w, "name", f->noun);
-	json_put_bool(w, "is_cpu", false);
-	json_put_bool(w, "is_wall", false);
-	json_put_bool(w, "is_counted", false);
 	json_put_text(w, "title", title_of(page));
-	json_put_u64(w, "samples", 0);
-	json_put_text(w, "weight", "0");
 	json_put_u64(w, "usual", 1);
-	json_put_u64(w, "tick_ns", 1);
-	json_put_u64(w, "coarser", 0);
 	json_end(w, '}');
 }
 
@@ -173,7 +167,7 @@ static void put_scale(struct json_writer *w, const struct diff_page *page)
 	json_end(w, '}');
 }
 
-static void put_head(struct json_writer *w, const void *diff_page)
+static void put_facts(struct json_writer *w, const void *diff_page)
 {
 	const struct diff_page *page = diff_page;
 
@@ -190,11 +184,6 @@ static void put_head(struct json_writer *w, const void *diff_page)
 	json_put_number(w, "min_percent", page->opts->min_percent);
 	json_end(w, '}');
 	json_put_bool(w, "all_threads", true);
-	json_put_u64(w, "begin_ns", 0);
-	json_put_u64(w, "strip_from_ns", 0);
-	json_put_u64(w, "strip_ns", 1);
-	json_put_u64(w, "left_out", 0);
-	json_put_u64(w, "quiet", 0);
 	json_key(w, "activities");
 	json_begin(w, '[');
 	json_end(w, ']');
@@ -266,31 +255,24 @@ static int put_deltas(const struct diff_page *page, const uint32_t *places, stru
 		node_at[places[i]] = (uint32_t)i;
 	put_nodes(page, node_at, &b);
 	put_functions(page, places, &b);
-	bb_uv(out, b.nr);
-	put_columns(&b, 1, out);
+	page_message_section(out, "delta", &b);
 	free(node_at);
 	return 0;
 }
 
 static int put_sections(struct diff_page *page, struct byte_buf *out)
 {
+	static const struct page_rows none;
 	struct byte_buf tree = { 0 };
 	uint32_t *places = NULL;
-	int err = page_tree_put(&page->data, page->p, &tree, &places);
+	int err = page_tree_put(&page->data, page->p, 1, &tree, &places);
 
+	page_message_state(out, PAGE_IS_ALL | PAGE_HAS_ENDED, 1);
 	if (!err)
-		err = page_json_put(put_head, page, out);
+		err = page_message_json(out, "facts", put_facts, page);
 	if (!err) {
-		page_tables_put_strings(&page->data.t, 0, out);
-		page_tables_put_processes(&page->data.t, 0, out);
-		page_tables_put_threads(&page->data.t, 0, out);
-		bb_uv(out, 0);			/* quiet */
+		page_tables_put(&page->data.t, &page->data.functions, &none, out);
 		bb_bytes(out, tree.v, tree.nr);
-		bb_uv(out, 2);			/* samples: none, of no thread */
-		bb_uv(out, 0);
-		bb_uv(out, 0);
-		bb_uv(out, 0);			/* strip */
-		bb_uv(out, 0);			/* waits */
 		err = put_deltas(page, places, out);
 	}
 	if (!err && (out->bad || tree.bad))
@@ -323,8 +305,10 @@ static int diff_html_render(const struct profile *prof, const struct render_opts
 	struct diff_page page = { .p = prof, .d = prof->deltas, .opts = opts, .out = out };
 	int err = page_tables_init(&page.data.t);
 
+	page.data.functions.strings = page.data.t.strings;
 	if (!err)
 		err = put_page(&page);
+	page_functions_release(&page.data.functions);
 	page_tables_release(&page.data.t);
 	page_frame_release(&page.frame);
 	return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A page in one file, which needs no network: the facts and a table of functions, which are there
- * without a script, too; and what scripts draw (page_frame.h, page_data.h).
+ * without a script, too; and what scripts draw (page_frame.h, page_message.h).
  */
 #include <errno.h>
 #include <stdlib.h>

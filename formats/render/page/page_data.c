@@ -248,6 +248,7 @@ int page_data_read(struct report *rep, const struct render_opts *opts, struct pa
 	d->fold.by = (struct fold_by){ { FOLD_BY_NONE }, 1 };
 	fold_limit(&d->fold, rep);
 	err = page_tables_init(&d->t);
+	d->functions.strings = d->t.strings;
 	if (!err && !opts->all_threads)
 		err = report_find_quiet(rep, &d->quiet);
 	if (!err)
@@ -275,6 +276,7 @@ void page_data_release(struct page_data *d)
 	}
 	answer_free(d->answer);
 	quiet_threads_release(&d->quiet);
+	page_functions_release(&d->functions);
 	page_tables_release(&d->t);
 	free(d->is_quiet);
 	free(d->thread_of);

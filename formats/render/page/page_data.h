@@ -4,37 +4,21 @@
  * order of time, with a call tree for each event, and who waited for whom.
  *
  *	page_data_read(rep, opts, &d)		one pass over the samples
- *	page_data_encode(&d, &bytes)		the data below, not compressed
+ *	page_data_encode(&d, &sections)		those of a message (page_message.h)
  *	page_data_release(&d)
  *
  * The first event is the one that the report shows; the others that have samples follow unless the
- * query asks for one. Samples of different events are never added.
+ * query asks for one. Samples of different events are never added. Each event has a tree of its
+ * own. Besides the sections that all pages have, there are, for each event:
  *
- * The data are sections, each with its length before it. Numbers are LEB128 varints; "sv" is zigzag
- * (src/base/bytes.h). A column has one number for each thing.
- *
- *	head		JSON: the facts, and for each event its name, unit and sums (page_head.c)
- *	strings, processes, threads	as page_tables.h says, from 0
- *	quiet		pairs: thread, 1: it slept all the time
- *	for each event:
- *	  functions	as page_tables.h says, from 0
- *	  nodes		nr; in pre-order, columns: parent's depth in this order (1 + depth of the
- *			node before - own depth), function, flags (NODE_...)
- *	  samples	nr; threads nr; columns by thread: thread, its number of entries; columns by
- *			entry: tick (each thread's first: since the beginning; others: since the
- *			one before), node, CPU + 1 (0: none), activity, number of samples, scan (sv,
- *			since the one before), weight (0: as many times the usual one as there are
- *			samples; else weight + 1)
- *	  strip		weights by PAGE_STRIP columns of equal time and enum activity: the time
- *			line where ticks have become long
- *	waits		JSON; empty: there is no snapshot. all: how many pass the filters; threads:
- *			a list, as waits_json.h says; scans: those for which there is room, each
- *			with nr, its number in the trace, walk, its number in its recording,
- *			at_ns, mono_ns (CLOCK_MONOTONIC), all, its number of threads, edges: a
- *			list of [section, number of threads, tid], more: edges left out, rings: a
- *			list of [certain, stood still, tid ...], heads, and threads: indices of
- *			that list
- *	delta		only where two recordings are compared: diff_html.c
+ *	samples		event, what a tick is in ns, how often ticks were made longer; nr; threads
+ *			nr; columns by thread: thread, its number of entries; columns by entry: tick
+ *			(each thread's first: since the beginning; others: since the one before),
+ *			node, CPU + 1 (0: none), activity, number of samples, scan (sv, since the
+ *			one before), weight (0: as many times the usual one as there are samples;
+ *			else weight + 1)
+ *	strip		event; weights by PAGE_STRIP columns of equal time and enum activity: the
+ *			time line where ticks have become long
  */
 #pragma once
 
@@ -42,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/render/page/page_functions.h"
 #include "formats/render/page/page_samples.h"
 #include "formats/render/page/page_tables.h"
 #include "src/base/hash_index.h"
@@ -57,8 +42,6 @@
 #define PAGE_WAITS_ROWS 150000u
 
 struct byte_buf;
-struct intern;
-struct json_writer;
 struct profile;
 struct render_opts;
 struct report;
@@ -86,6 +69,7 @@ struct page_data {
 	size_t nr_events;
 	uint32_t left_out;		/* events with samples for which there was no room */
 	struct page_tables t;
+	struct page_functions functions;	/* of all trees */
 	bool *is_quiet;			/* by thread */
 	size_t cap_is_quiet;
 	/* By id in the segment that is read: index plus 1. */
@@ -107,16 +91,13 @@ void page_data_release(struct page_data *d);
 /* The profile of the event that the report shows, with all facts. */
 const struct profile *page_data_profile(const struct page_data *d);
 
-/* 0 or -ENOMEM. The caller releases bytes. */
-int page_data_encode(struct page_data *d, struct byte_buf *bytes);
+/* 0 or -ENOMEM. The caller releases out. */
+int page_data_encode(struct page_data *d, struct byte_buf *out);
 
-/* page_head.c: a section of JSON, which put(w, ctx) writes. 0 or -ENOMEM */
-int page_json_put(void (*put)(struct json_writer *w, const void *ctx), const void *ctx,
-		  struct byte_buf *out);
-/* page_head.c: the section "head". 0 or -ENOMEM */
+/* page_head.c: the sections "facts" and "now". 0 or -ENOMEM */
 int page_head_put(const struct page_data *d, struct byte_buf *out);
-/* page_tree.c: the sections "functions" and "nodes", and places[node of the profile] in these. */
-int page_tree_put(struct page_data *d, const struct profile *p, struct byte_buf *out,
-		  uint32_t **places);
+/* page_tree.c: the section "nodes", and places[node of the profile] in it. 0 or -ENOMEM */
+int page_tree_put(struct page_data *d, const struct profile *p, uint32_t tree,
+		  struct byte_buf *out, uint32_t **places);
 /* page_waits.c: the section "waits". 0 or -errno, silently */
 int page_waits_put(const struct page_data *d, struct byte_buf *out);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes page_data.h's sections. Columns are kept apart because equal numbers compress well. */
+/* Writes what was read as a message. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "formats/render/escape.h"
-#include "formats/render/page/page_columns.h"
 #include "formats/render/page/page_data.h"
+#include "formats/render/page/page_message.h"
 #include "formats/render/renderer.h"
 #include "src/base/bytes.h"
 #include "src/base/intern.h"
@@ -24,8 +24,7 @@ static void put_quiet(const struct page_data *d, struct byte_buf *out)
 		bb_uv(&b, i);
 		bb_uv(&b, 1);
 	}
-	page_put_section(out, &b);
-	bb_release(&b);
+	page_message_section(out, "quiet", &b);
 }
 
 /* Which threads have entries, and how many each. */
@@ -74,14 +73,18 @@ static uint64_t weight_code(const struct page_event *e, const struct page_entry 
 	return weight_sum(entry->weight, 1);
 }
 
-static void put_samples(const struct page_data *d, const struct page_event *e,
-			const uint32_t *places, struct byte_buf *out)
+static void put_samples(const struct page_data *d, uint32_t event, const uint32_t *places,
+			struct byte_buf *out)
 {
+	const struct page_event *e = &d->events[event];
 	const struct page_samples *s = &e->samples;
 	const struct page_row *row;
 	const struct page_entry *entry;
 	struct byte_buf b = { 0 };
 
+	bb_uv(&b, event);
+	bb_uv(&b, s->tick_ns);
+	bb_uv(&b, s->coarser);
 	put_runs(s, &b);
 	put_ticks(d, s, &b);
 	page_samples_each(s, row, entry)
@@ -95,52 +98,51 @@ static void put_samples(const struct page_data *d, const struct page_event *e,
 	put_scans(s, &b);
 	page_samples_each(s, row, entry)
 		bb_uv(&b, weight_code(e, entry));
-	page_put_section(out, &b);
-	bb_release(&b);
+	page_message_section(out, "samples", &b);
 }
 
-static void put_strip(const struct page_event *e, struct byte_buf *out)
+static void put_strip(const struct page_data *d, uint32_t event, struct byte_buf *out)
 {
 	struct byte_buf b = { 0 };
 
+	bb_uv(&b, event);
 	for (size_t i = 0; i < (size_t)PAGE_STRIP * ACTIVITIES; i++)
-		bb_uv(&b, e->strip[i]);
-	page_put_section(out, &b);
-	bb_release(&b);
+		bb_uv(&b, d->events[event].strip[i]);
+	page_message_section(out, "strip", &b);
 }
 
-static int put_event(struct page_data *d, const struct page_event *e, struct byte_buf *out)
+static int put_event(struct page_data *d, uint32_t event, struct byte_buf *out)
 {
 	uint32_t *places = NULL;
-	int err = page_tree_put(d, e->profile, out, &places);
+	int err = page_tree_put(d, d->events[event].profile, event + 1, out, &places);
 
 	if (!err) {
-		put_samples(d, e, places, out);
-		put_strip(e, out);
+		put_samples(d, event, places, out);
+		put_strip(d, event, out);
 	}
 	free(places);
 	return err;
 }
 
-int page_data_encode(struct page_data *d, struct byte_buf *bytes)
+int page_data_encode(struct page_data *d, struct byte_buf *out)
 {
+	static const struct page_rows none;
 	struct byte_buf trees = { 0 };
 	int err = 0;
 
-	/* The trees are made first, because they add strings. */
-	for (size_t i = 0; !err && i < d->nr_events; i++)
-		err = put_event(d, &d->events[i], &trees);
+	/* The trees are made first, because they add strings and functions. */
+	for (uint32_t i = 0; !err && i < d->nr_events; i++)
+		err = put_event(d, i, &trees);
+	page_message_state(out, PAGE_IS_ALL | PAGE_HAS_ENDED, 1);
 	if (!err)
-		err = page_head_put(d, bytes);
+		err = page_head_put(d, out);
 	if (!err) {
-		page_tables_put_strings(&d->t, 0, bytes);
-		page_tables_put_processes(&d->t, 0, bytes);
-		page_tables_put_threads(&d->t, 0, bytes);
-		put_quiet(d, bytes);
-		bb_bytes(bytes, trees.v, trees.nr);
-		err = page_waits_put(d, bytes);
+		page_tables_put(&d->t, &d->functions, &none, out);
+		put_quiet(d, out);
+		bb_bytes(out, trees.v, trees.nr);
+		err = page_waits_put(d, out);
 	}
-	if (!err && (bytes->bad || trees.bad))
+	if (!err && (out->bad || trees.bad))
 		err = -ENOMEM;
 	bb_release(&trees);
 	return err;

@@ -4,13 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
-#include "src/base/base64.h"
 #include "formats/render/escape.h"
+#include "formats/render/page/page_message.h"
+#include "src/base/base64.h"
 #include "src/base/sha256.h"
-
-#define LEVEL 2				/* of zlib: 6 is 4 times as slow, for a tenth of the size */
 
 #define ASSET(symbol) \
 	extern const char _binary_formats_render_assets_page_##symbol##_start[]; \
@@ -124,21 +122,10 @@ void page_frame_warning(struct page_frame *f, const char *text)
 	fputs("</p>\n", f->out);
 }
 
-int page_frame_deflate(const struct byte_buf *in, struct byte_buf *out)
-{
-	uLongf len = compressBound(in->nr);
-	uint8_t *room = bb_room(out, len);
-
-	if (!room || compress2(room, &len, in->v, in->nr, LEVEL) != Z_OK)
-		return -ENOMEM;
-	out->nr += len;
-	return 0;
-}
-
-static int put_data(struct page_frame *f, const struct byte_buf *data)
+static int put_data(struct page_frame *f, const struct byte_buf *sections)
 {
 	struct byte_buf packed = { 0 };
-	int err = page_frame_deflate(data, &packed);
+	int err = page_message_pack(sections, &packed);
 
 	if (!err) {
 		fputs("<script type=\"application/octet-stream\" id=\"data\">", f->out);
@@ -149,9 +136,9 @@ static int put_data(struct page_frame *f, const struct byte_buf *data)
 	return err;
 }
 
-int page_frame_end(struct page_frame *f, const struct byte_buf *data)
+int page_frame_end(struct page_frame *f, const struct byte_buf *sections)
 {
-	int err = data ? put_data(f, data) : 0;
+	int err = sections ? put_data(f, sections) : 0;
 
 	fputs("<script>", f->out);
 	fwrite(f->script.v, 1, f->script.nr, f->out);

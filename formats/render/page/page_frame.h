@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What every page in one file has around its contents: the policy, which names the hash of the one
- * script and of the one style sheet, so nothing else can run, whatever a name contains; the data,
- * deflated and in base64; and the scripts of assets/page.
+ * script and of the one style sheet, so nothing else can run, whatever a name contains; the data, a
+ * message (page_message.h) in base64; and the scripts of assets/page.
  *
  *	page_frame_begin(&f, out, title)	up to </head>
  *	...					<body> and what is there without a script
- *	page_frame_end(&f, &data)		the data, the scripts and </html>
+ *	page_frame_end(&f, &sections)		the data, the scripts and </html>
  *	page_frame_release(&f)			in any case
  *
  * The scripts are joined in the order of page_assets.def and share one scope.
@@ -39,17 +39,14 @@ void page_frame_head(struct page_frame *f, const char *title);
 
 /* 0 or -ENOMEM */
 int page_frame_begin(struct page_frame *f, FILE *out, const char *title);
-/* data: the sections of page_data.h; NULL: none. 0, -ENOMEM, or the error of out. */
-int page_frame_end(struct page_frame *f, const struct byte_buf *data);
+/* sections: of page_message.h; NULL: none. 0, -ENOMEM, or the error of out. */
+int page_frame_end(struct page_frame *f, const struct byte_buf *sections);
 void page_frame_release(struct page_frame *f);
 
 /* For the contents: foreign text; a fact in a list; a warning. What is "" is left out. */
 void page_frame_text(struct page_frame *f, const char *s);
 void page_frame_fact(struct page_frame *f, const char *what, const char *fact);
 void page_frame_warning(struct page_frame *f, const char *text);
-
-/* What DecompressionStream("deflate") takes. 0 or -ENOMEM. The caller releases out. */
-int page_frame_deflate(const struct byte_buf *in, struct byte_buf *out);
 
 /* Whether a file begins as these pages do (renderer.made). */
 bool page_frame_made(const char *head);

@@ -82,6 +82,13 @@ static int add_function(struct page_functions *all, const struct page_function *
 	return first == IX_NONE ? ix_add(&all->same, same, id) : 0;
 }
 
+void page_functions_begin_tree(struct page_functions *f, const struct intern *names)
+{
+	f->names = names;
+	if (f->cap_string_of)
+		memset(f->string_of, 0, f->cap_string_of * sizeof(*f->string_of));
+}
+
 uint32_t page_function_of(struct page_functions *all, const struct node *n)
 {
 	struct page_function f = {

@@ -2,12 +2,14 @@
 /*
  * The functions of a page: what makes nodes of a call tree those of one function, each once.
  *
- *	struct page_functions f = { .names = names of the tree, .strings = strings of the page };
+ *	struct page_functions f = { .strings = strings of the page };
+ *	page_functions_begin_tree(&f, names)	once for each tree: the table of its nodes' names
  *	id = page_function_of(&f, node)		found or made; IX_NONE: out of memory
  *	f.v[id], f.nr
  *	page_functions_release(&f)
  *
- * Ids are dense and never change. Both tables of strings are borrowed; strings only grows.
+ * Ids are dense and never change. Both tables of strings are borrowed; strings only grows. A
+ * function that several trees have is one.
  */
 #pragma once
 
@@ -19,7 +21,7 @@
 struct intern;
 struct node;
 
-/* All fields are columns of the page: see functions in page_data.h. */
+/* All fields are columns of the page: see functions in page_tables.h. */
 struct page_function {
 	uint32_t name, brief, binary, file, line, kind, same;
 };
@@ -36,10 +38,11 @@ struct page_functions {
 	struct hash_index index, same;
 };
 
+void page_functions_begin_tree(struct page_functions *f, const struct intern *names);
 uint32_t page_function_of(struct page_functions *f, const struct node *n);
 void page_functions_release(struct page_functions *f);
 
-/* The nth field of a function, in the order of page_data.h. */
+/* The nth field of a function, in the order of page_tables.h. */
 static inline uint32_t page_function_field(const struct page_function *f, size_t nth)
 {
 	return ((const uint32_t *)f)[nth];

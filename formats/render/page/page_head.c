@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The head of a page's data: the facts in words, and what each event is. */
+/* What a page that is made once says in words and sums. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/render/json_writer.h"
 #include "formats/render/page/page_data.h"
+#include "formats/render/page/page_facts.h"
+#include "formats/render/page/page_message.h"
 #include "formats/render/renderer.h"
 #include "src/base/bytes.h"
 #include "src/profile/profile.h"
 #include "src/report/query.h"
 #include "src/report/report.h"
 #include "src/report/report_text.h"
-#include "src/report/state_words.h"
-#include "src/report/trace_events.h"
 
 /* What the page shows at first: as the options say. */
 static void put_wishes(struct json_writer *w, const struct render_opts *opts)
@@ -44,7 +44,7 @@ static void put_wishes(struct json_writer *w, const struct render_opts *opts)
 	json_end(w, '}');
 }
 
-static void put_facts(struct json_writer *w, const struct page_data *d)
+static void put_query(struct json_writer *w, const struct page_data *d)
 {
 	put_wishes(w, d->opts);
 	json_put_bool(w, "all_threads", d->opts->all_threads);
@@ -52,95 +52,55 @@ static void put_facts(struct json_writer *w, const struct page_data *d)
 	json_put_u64(w, "strip_from_ns", report_info(d->rep)->first_real_ns - d->begin_ns);
 	json_put_u64(w, "strip_ns", d->strip_ns);
 	json_put_u64(w, "left_out", d->left_out);
-	json_put_u64(w, "quiet", d->quiet.nr);
 }
 
 /* The title says what is shown, so it differs between events unless the user has given one. */
-static void put_title(struct json_writer *w, const struct page_data *d, const struct page_event *e,
-		      const struct report_amount *amount)
-{
-	char subject[128], text[768];
-
-	json_key(w, "title");
-	if (d->opts->title && *d->opts->title) {
-		json_visible(w, d->opts->title, strlen(d->opts->title));
-		return;
-	}
-	report_subject_text(&e->subject, d->rep, subject, sizeof(subject));
-	report_title_text(subject, amount, text, sizeof(text));
-	json_visible(w, text, strlen(text));
-}
-
-static void put_event(struct json_writer *w, const struct page_data *d,
-		      const struct page_event *e)
+static void put_sums(struct json_writer *w, const struct page_data *d, const struct page_event *e)
 {
 	struct report_amount amount = { e->info, e->nr_samples, e->weight, e->scans };
-	char label[EVENT_LABEL_MAX], text[512], exact[24];
+	char subject[128], text[768];
+	const char *title = d->opts->title;
 
-	json_begin(w, '{');
-	json_put_text(w, "label", trace_event_label(e->info, label));
-	report_rate_text(e->info, text, sizeof(text));
-	json_put_text(w, "rate", text);
-	json_put_text(w, "unit", e->info->unit);
-	json_put_text(w, "name", e->info->name);
-	json_put_bool(w, "is_cpu", event_is_cpu_time(e->info->kind));
-	json_put_bool(w, "is_wall", event_is_wall_time(e->info->kind));
-	json_put_bool(w, "is_counted", e->info->is_counted);
-	report_amount_text(&amount, text, sizeof(text));
-	json_put_text(w, "amount", text);
-	put_title(w, d, e, &amount);
-	json_put_u64(w, "samples", e->nr_samples);
-	snprintf(exact, sizeof(exact), "%llu", (unsigned long long)e->weight);
-	json_put_text(w, "weight", exact);
-	json_put_u64(w, "usual", e->usual);
-	json_put_u64(w, "tick_ns", e->samples.tick_ns);
-	json_put_u64(w, "coarser", e->samples.coarser);
-	json_end(w, '}');
+	if (!title || !*title) {
+		report_subject_text(&e->subject, d->rep, subject, sizeof(subject));
+		report_title_text(subject, &amount, text, sizeof(text));
+		title = text;
+	}
+	page_facts_put_sums(w, &amount, title);
 }
 
-static void put_head(struct json_writer *w, const void *data)
+static void put_now(struct json_writer *w, const void *data)
 {
 	const struct page_data *d = data;
 
 	json_begin(w, '{');
-	put_facts(w, d);
-	json_key(w, "activities");
-	json_begin(w, '[');
-	for (unsigned i = 0; i < ACTIVITIES; i++) {
-		const char *name = activity_name((enum activity)i);
-
-		json_string(w, name, strlen(name));
-	}
-	json_end(w, ']');
+	json_put_u64(w, "quiet", d->quiet.nr);
 	json_key(w, "events");
 	json_begin(w, '[');
 	for (size_t i = 0; i < d->nr_events; i++)
-		put_event(w, d, &d->events[i]);
+		put_sums(w, d, &d->events[i]);
 	json_end(w, ']');
 	json_end(w, '}');
 }
 
-int page_json_put(void (*put)(struct json_writer *w, const void *ctx), const void *ctx,
-		  struct byte_buf *out)
+static void put_facts(struct json_writer *w, const void *data)
 {
-	char *p = NULL;
-	size_t len = 0;
-	struct json_writer w = { .out = open_memstream(&p, &len) };
-	int err;
+	const struct page_data *d = data;
 
-	if (!w.out)
-		return -ENOMEM;
-	put(&w, ctx);
-	err = fclose(w.out) ? -ENOMEM : 0;
-	if (!err) {
-		bb_uv(out, len);
-		bb_bytes(out, p, len);
-	}
-	free(p);
-	return err;
+	json_begin(w, '{');
+	put_query(w, d);
+	page_facts_put_words(w);
+	json_key(w, "events");
+	json_begin(w, '[');
+	for (size_t i = 0; i < d->nr_events; i++)
+		page_facts_put_event(w, d->events[i].info, d->events[i].usual);
+	json_end(w, ']');
+	json_end(w, '}');
 }
 
 int page_head_put(const struct page_data *d, struct byte_buf *out)
 {
-	return page_json_put(put_head, d, out);
+	int err = page_message_json(out, "facts", put_facts, d);
+
+	return err ? err : page_message_json(out, "now", put_now, d);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One snapshot of a page's waits: see "waits" in page_data.h. */
+/* One snapshot of a page's waits: see "waits" in page_message.h. */
 #pragma once
 
 #include <stdbool.h>

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "formats/render/escape.h"
-#include "formats/render/page/page_columns.h"
 #include "formats/render/page/page_functions.h"
+#include "formats/render/page/page_message.h"
 #include "src/base/array.h"
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
@@ -135,13 +135,16 @@ int page_tables_thread(struct page_tables *t, const struct page_origin *of, uint
 
 /* ---- sections ---- */
 
-void page_tables_put_strings(const struct page_tables *t, uint32_t from, struct byte_buf *out)
+static void put_strings(const struct page_tables *t, uint32_t from, struct byte_buf *out)
 {
 	struct byte_buf b = { 0 };
 	char *text = NULL;
 	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f;
 
+	if (from == intern_count(t->strings))
+		return;
+	f = open_memstream(&text, &len);
 	for (uint32_t i = from; f && i < intern_count(t->strings); i++) {
 		size_t n;
 		const char *s = intern_get(t->strings, i, &n);
@@ -153,16 +156,17 @@ void page_tables_put_strings(const struct page_tables *t, uint32_t from, struct 
 		out->bad = true;
 	bb_uv(&b, from);
 	bb_bytes(&b, text, text ? len : 0);
-	page_put_section(out, &b);
-	bb_release(&b);
+	page_message_section(out, "strings", &b);
 	free(text);
 }
 
-void page_tables_put_processes(const struct page_tables *t, uint32_t from, struct byte_buf *out)
+static void put_processes(const struct page_tables *t, uint32_t from, struct byte_buf *out)
 {
 	const struct page_process *v = t->processes;
 	struct byte_buf b = { 0 };
 
+	if (from == t->nr_processes)
+		return;
 	page_begin_columns(&b, from, t->nr_processes);
 	PAGE_PUT_COLUMN(&b, from, t->nr_processes, v[i].pid);
 	PAGE_PUT_COLUMN(&b, from, t->nr_processes, v[i].name);
@@ -170,31 +174,49 @@ void page_tables_put_processes(const struct page_tables *t, uint32_t from, struc
 	PAGE_PUT_COLUMN(&b, from, t->nr_processes, v[i].cgroup);
 	PAGE_PUT_COLUMN(&b, from, t->nr_processes, v[i].uid);
 	PAGE_PUT_COLUMN(&b, from, t->nr_processes, v[i].life.first);
-	page_put_section(out, &b);
-	bb_release(&b);
+	page_message_section(out, "processes", &b);
 }
 
-void page_tables_put_threads(const struct page_tables *t, uint32_t from, struct byte_buf *out)
+static void put_threads(const struct page_tables *t, uint32_t from, struct byte_buf *out)
 {
 	const struct page_thread *v = t->threads;
 	struct byte_buf b = { 0 };
 
+	if (from == t->nr_threads)
+		return;
 	page_begin_columns(&b, from, t->nr_threads);
 	PAGE_PUT_COLUMN(&b, from, t->nr_threads, v[i].tid);
 	PAGE_PUT_COLUMN(&b, from, t->nr_threads, v[i].name);
 	PAGE_PUT_COLUMN(&b, from, t->nr_threads, v[i].process);
 	PAGE_PUT_COLUMN(&b, from, t->nr_threads, v[i].life.first);
-	page_put_section(out, &b);
-	bb_release(&b);
+	page_message_section(out, "threads", &b);
 }
 
-void page_tables_put_functions(const struct page_functions *f, uint32_t from, struct byte_buf *out)
+static void put_functions(const struct page_functions *f, uint32_t from, struct byte_buf *out)
 {
 	struct byte_buf b = { 0 };
 
+	if (from == f->nr)
+		return;
 	page_begin_columns(&b, from, f->nr);
 	for (size_t field = 0; field < PAGE_FUNCTION_FIELDS; field++)
 		PAGE_PUT_COLUMN(&b, from, f->nr, page_function_field(&f->v[i], field));
-	page_put_section(out, &b);
-	bb_release(&b);
+	page_message_section(out, "functions", &b);
+}
+
+void page_tables_put(const struct page_tables *t, const struct page_functions *f,
+		     const struct page_rows *known, struct byte_buf *out)
+{
+	put_strings(t, known->strings, out);
+	put_processes(t, known->processes, out);
+	put_threads(t, known->threads, out);
+	put_functions(f, known->functions, out);
+}
+
+struct page_rows page_tables_rows(const struct page_tables *t, const struct page_functions *f)
+{
+	return (struct page_rows){ .strings = intern_count(t->strings),
+				   .processes = (uint32_t)t->nr_processes,
+				   .threads = (uint32_t)t->nr_threads,
+				   .functions = (uint32_t)f->nr };
 }

@@ -6,7 +6,7 @@
  *	page_tables_init(t)
  *	page_tables_process(t, &of, &process)	adds a row, as does
  *	page_tables_thread(t, &of, process, &thread)
- *	page_tables_put_strings(t, from, out)	the rows behind the first from of them, and so on
+ *	page_tables_put(t, functions, &known, out)	the rows that a reader does not know
  *	page_tables_release(t)
  *
  * A table is a section: "from, nr", and columns of these rows. A column that is added here comes to
@@ -78,9 +78,16 @@ int page_tables_process(struct page_tables *t, const struct page_origin *of, uin
 int page_tables_thread(struct page_tables *t, const struct page_origin *of, uint32_t process,
 		       uint32_t *thread);
 
-/* Sections; without memory out is bad. */
-void page_tables_put_strings(const struct page_tables *t, uint32_t from, struct byte_buf *out);
-void page_tables_put_processes(const struct page_tables *t, uint32_t from, struct byte_buf *out);
-void page_tables_put_threads(const struct page_tables *t, uint32_t from, struct byte_buf *out);
-void page_tables_put_functions(const struct page_functions *f, uint32_t from,
-			       struct byte_buf *out);
+/* How many rows of each table there are, and are known to a reader. */
+struct page_rows {
+	uint32_t strings, processes, threads, functions;
+};
+
+struct page_rows page_tables_rows(const struct page_tables *t, const struct page_functions *f);
+
+/*
+ * The sections of these tables (page_message.h): rows that are not known. Without memory out is
+ * bad.
+ */
+void page_tables_put(const struct page_tables *t, const struct page_functions *f,
+		     const struct page_rows *known, struct byte_buf *out);

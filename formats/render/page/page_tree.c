@@ -2,29 +2,41 @@
 /* A call tree for a page: its nodes in pre-order, so that a subtree is a range of them. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "formats/render/page/page_columns.h"
 #include "formats/render/page/page_data.h"
 #include "formats/render/page/page_functions.h"
-#include "src/base/bytes.h"
+#include "formats/render/page/page_message.h"
 #include "src/profile/profile.h"
 
+/* nodes: in pre-order, .up and .function of each; places: by node of the profile. */
 struct page_tree {
 	const struct profile *p;
-	struct page_functions functions;
-	uint32_t *order, *places;	/* nodes in pre-order; their places in it, by node */
-	struct byte_buf depths, functions_of, flags;
+	struct page_functions *functions;
+	struct page_node *nodes;
+	uint32_t *places;
 };
 
-static void find_order(struct page_tree *t)
+static int add_node(struct page_tree *t, uint32_t at, uint32_t place)
+{
+	const struct node *n = &t->p->nodes[at];
+	uint32_t function = page_function_of(t->functions, n);
+
+	if (function == IX_NONE)
+		return -ENOMEM;
+	t->places[at] = place;
+	t->nodes[place] = (struct page_node){ at ? place - t->places[n->parent] : 0, function,
+					      n->flags };
+	return 0;
+}
+
+static int add_nodes(struct page_tree *t)
 {
 	const struct node *nodes = t->p->nodes;
 	uint32_t at = 0, nr = 0;
 
 	for (;;) {
-		t->places[at] = nr;
-		t->order[nr++] = at;
+		if (add_node(t, at, nr++))
+			return -ENOMEM;
 		if (nodes[at].first_child != NODE_NONE) {
 			at = nodes[at].first_child;
 			continue;
@@ -32,70 +44,27 @@ static void find_order(struct page_tree *t)
 		while (at && nodes[at].next_sibling == NODE_NONE)
 			at = nodes[at].parent;
 		if (!at)
-			return;
+			return 0;
 		at = nodes[at].next_sibling;
 	}
 }
 
-static int put_nodes(struct page_tree *t)
+int page_tree_put(struct page_data *d, const struct profile *p, uint32_t tree,
+		  struct byte_buf *out, uint32_t **places)
 {
-	uint32_t depth = 0;
-
-	for (size_t i = 0; i < t->p->nr_nodes; i++) {
-		const struct node *n = &t->p->nodes[t->order[i]];
-		uint32_t function = page_function_of(&t->functions, n);
-
-		if (function == IX_NONE)
-			return -ENOMEM;
-		bb_uv(&t->depths, i ? depth + 1u - n->depth : 0);
-		bb_uv(&t->functions_of, function);
-		bb_uv(&t->flags, n->flags);
-		depth = n->depth;
-	}
-	return 0;
-}
-
-static void put_all(struct page_tree *t, struct byte_buf *out)
-{
-	struct byte_buf b = { 0 };
-
-	page_tables_put_functions(&t->functions, 0, out);
-	bb_uv(&b, t->p->nr_nodes);
-	bb_bytes(&b, t->depths.v, t->depths.nr);
-	bb_bytes(&b, t->functions_of.v, t->functions_of.nr);
-	bb_bytes(&b, t->flags.v, t->flags.nr);
-	b.bad |= t->depths.bad || t->functions_of.bad || t->flags.bad;
-	page_put_section(out, &b);
-	bb_release(&b);
-}
-
-static void release(struct page_tree *t)
-{
-	page_functions_release(&t->functions);
-	free(t->order);
-	bb_release(&t->depths);
-	bb_release(&t->functions_of);
-	bb_release(&t->flags);
-}
-
-int page_tree_put(struct page_data *d, const struct profile *p, struct byte_buf *out,
-		  uint32_t **places)
-{
-	struct page_tree t = { .p = p,
-			       .functions = { .names = p->names, .strings = d->t.strings } };
+	struct page_tree t = { .p = p, .functions = &d->functions };
 	int err = -ENOMEM;
 
-	t.order = calloc(p->nr_nodes, sizeof(*t.order));
+	page_functions_begin_tree(&d->functions, p->names);
+	t.nodes = calloc(p->nr_nodes, sizeof(*t.nodes));
 	t.places = calloc(p->nr_nodes, sizeof(*t.places));
-	if (t.order && t.places) {
-		find_order(&t);
-		err = put_nodes(&t);
-	}
+	if (t.nodes && t.places)
+		err = add_nodes(&t);
 	if (!err)
-		put_all(&t, out);
+		page_message_nodes(out, tree, 0, t.nodes, p->nr_nodes);
 	else
 		free(t.places);
 	*places = err ? NULL : t.places;
-	release(&t);
+	free(t.nodes);
 	return err;
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "formats/render/page/page_data.h"
+#include "formats/render/page/page_message.h"
 #include "formats/render/page/page_scan.h"
 #include "formats/render/renderer.h"
 #include "formats/render/waits/waits_json.h"
@@ -388,10 +389,8 @@ static int put_text(struct page_waits *w, struct byte_buf *out)
 		return -ENOMEM;
 	put_all(w, text);
 	err = fclose(text) ? -ENOMEM : 0;
-	if (!err) {
-		bb_uv(out, len);
-		bb_bytes(out, p, len);
-	}
+	if (!err)
+		page_message_text(out, "waits", p, len);
 	free(p);
 	return err;
 }
@@ -403,10 +402,8 @@ int page_waits_put(const struct page_data *d, struct byte_buf *out)
 	struct page_waits w = { .d = d };
 	int err;
 
-	if (!rows) {
-		bb_uv(out, 0);
+	if (!rows)
 		return 0;
-	}
 	w.calls = syscall_names_new(arch ? arch : "");
 	err = w.calls ? wait_graphs_count(d->rep, &w.scans) : -ENOMEM;
 	if (rows > PAGE_WAITS_ROWS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The data of the page: base64 of deflated sections, as formats/render/page/page_data.h says. Nodes are
- * in pre-order: those below node i are i + 1 .. last[i].
+ * The data of the page: a message in base64, as formats/render/page/page_message.h says, or several, one
+ * after the other, where a server feeds the page. What the views read of them makes publish().
  */
 class Reader {
 	constructor(bytes)
@@ -100,7 +100,14 @@ const TABLE_COLUMNS = {
 	processes: { pid: Float64Array, name: Int32Array, program: Int32Array, cgroup: Int32Array, uid: Float64Array, first: Int32Array },
 	threads: { tid: Float64Array, name: Int32Array, process: Int32Array, first: Int32Array },
 	functions: { name: Int32Array, brief: Int32Array, binary: Int32Array, file: Int32Array, line: Int32Array, kind: Int32Array, same: Int32Array },
+	nodes: { parent: Int32Array, func: Int32Array, flags: Uint8Array },
 };
+
+const ROOT = 0;
+const KERNEL = 1, JIT = 2, BPF = 3, SYNTHETIC = 4;		/* enum frame_kind */
+const LOCK = 3;							/* enum activity */
+const NODE_INLINED = 1, NODE_GUESSED = 2, NODE_SYNTHETIC = 4, NODE_INTERPRETED = 8, NODE_TIERS = 248;
+const IS_ALL = 1, HAS_ENDED = 2;				/* enum page_flag */
 
 const grownTable = (types) => Object.fromEntries(Object.entries(types).map(([k, type]) => [k, new Grown(type)]));
 /* What the views read of one: n, and its columns. */
@@ -124,22 +131,90 @@ function lastOf(first)
 	return first.map((f) => last[f]);
 }
 
-/* Strings, processes and threads; quiet: threads that slept all the time. */
-class Tables {
+/* A call tree. Where it is that of one event, its nodes are in pre-order: those below node i are i + 1 .. last[i]. */
+class NodeTable {
 	constructor()
 	{
-		this.strings = [];
-		this.processes = grownTable(TABLE_COLUMNS.processes);
-		this.threads = grownTable(TABLE_COLUMNS.threads);
-		this.quiet = new Set();
+		Object.assign(this, grownTable(TABLE_COLUMNS.nodes));
 	}
 
 	read(r)
 	{
-		this.readStrings(r.section());
-		readRows(r.section(), this.processes);
-		readRows(r.section(), this.threads);
-		this.readQuiet(r.section());
+		const from = this.parent.n, { parent, func, flags } = this;
+
+		readRows(r, { parent, func, flags });
+		for (let i = from; i < parent.n; i++)
+			parent.v[i] = i - parent.v[i];
+	}
+
+	nodes()
+	{
+		const { parent: { all: parent, n }, func: { all: func }, flags: { all: flags } } = this;
+
+		if (n)
+			parent[ROOT] = -1;
+		return endNodes({ n, func, flags, parent, depth: new Int32Array(n), last: new Int32Array(n) });
+	}
+}
+
+/* Depths and the ends of subtrees, of nodes in pre-order with parents. */
+function endNodes(t)
+{
+	for (let i = 1; i < t.n; i++)
+		t.depth[i] = t.depth[t.parent[i]] + 1;
+	for (let i = t.n - 1; i >= 0; i--) {
+		t.last[i] = Math.max(t.last[i], i);
+		if (i)
+			t.last[t.parent[i]] = Math.max(t.last[t.parent[i]], t.last[i]);
+	}
+	return t;
+}
+
+/* What messages have brought. */
+class Store {
+	constructor()
+	{
+		this.version = 0;
+		this.facts = null;
+		this.now = null;
+		this.hasEnded = false;
+		this.resets = 0;
+		this.forget();
+	}
+
+	forget()
+	{
+		this.strings = [];
+		for (const table of ["processes", "threads", "functions"])
+			this[table] = grownTable(TABLE_COLUMNS[table]);
+		this.quiet = new Set();		/* threads that slept all the time */
+		this.trees = [];		/* 0: of all events; else of event - 1 */
+		this.waits = null;
+	}
+
+	/* bytes: a message. */
+	async apply(bytes)
+	{
+		const r = new Reader(bytes[0] ? await inflate(bytes.subarray(1)) : bytes.subarray(1));
+
+		while (r.at < r.bytes.length)
+			SECTION_READERS[r.section().text()](this, r.section());
+	}
+
+	makeTree()
+	{
+		return new NodeTable();
+	}
+
+	/* The first section of a message. */
+	begin(flags, version)
+	{
+		if (flags & IS_ALL) {
+			this.forget();
+			this.resets++;
+		}
+		this.hasEnded = (flags & HAS_ENDED) !== 0;
+		this.version = version;
 	}
 
 	readStrings(r)
@@ -162,8 +237,16 @@ class Tables {
 		}
 	}
 
+	publishFacts(to)
+	{
+		const { facts, now } = this;
+
+		Object.assign(to, facts, now, { now, waits: this.waits,
+			events: facts.events.map((e, i) => Object.assign(to.events?.[i] ?? {}, e, now?.events[i])) });
+	}
+
 	/* pid and tid are one more than they are, so that 0 is an unknown one. */
-	publish(to)
+	publishTables(to)
 	{
 		const p = viewOf(this.processes), t = viewOf(this.threads);
 
@@ -173,13 +256,22 @@ class Tables {
 		to.strings = this.strings;
 		to.processes = Object.assign(p, { pid: p.pid.map((v) => v - 1), life: lastOf(p.first) });
 		to.threads = Object.assign(t, { tid: t.tid.map((v) => v - 1), life: lastOf(t.first) });
+		to.functions = viewOf(this.functions);
 	}
 }
 
-const ROOT = 0;
-const KERNEL = 1, JIT = 2, BPF = 3, SYNTHETIC = 4;		/* enum frame_kind */
-const LOCK = 3;							/* enum activity */
-const NODE_INLINED = 1, NODE_GUESSED = 2, NODE_SYNTHETIC = 4, NODE_INTERPRETED = 8, NODE_TIERS = 248;
+const SECTION_READERS = {
+	state: (store, r) => store.begin(r.uv(), r.uv()),
+	facts: (store, r) => { store.facts = JSON.parse(r.text()); },
+	now: (store, r) => { store.now = JSON.parse(r.text()); },
+	strings: (store, r) => store.readStrings(r),
+	processes: (store, r) => readRows(r, store.processes),
+	threads: (store, r) => readRows(r, store.threads),
+	quiet: (store, r) => store.readQuiet(r),
+	functions: (store, r) => readRows(r, store.functions),
+	nodes: (store, r) => (store.trees[r.uv()] ??= store.makeTree()).read(r),
+	waits: (store, r) => { store.waits = JSON.parse(r.text()); },
+};
 
 function bytesOf(base64)
 {
@@ -198,113 +290,4 @@ async function inflate(bytes)
 	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
 
 	return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-function readFunctions(r)
-{
-	const table = grownTable(TABLE_COLUMNS.functions);
-
-	readRows(r, table);
-	return viewOf(table);
-}
-
-function readNodes(r)
-{
-	const n = r.uv(), codes = r.column(n);
-	const t = { n, func: r.column(n), flags: r.column(n, Uint8Array), depth: new Int32Array(n),
-		parent: new Int32Array(n), last: new Int32Array(n) };
-	const open = [-1];
-
-	t.parent[ROOT] = -1;
-	open[0] = ROOT;
-	for (let i = 1, depth = 0; i < n; i++) {
-		depth += 1 - codes[i];
-		t.parent[i] = open[depth - 1];
-		open[depth] = i;
-	}
-	return endNodes(t);
-}
-
-/* Depths and the ends of subtrees, of nodes in pre-order with parents. */
-function endNodes(t)
-{
-	for (let i = 1; i < t.n; i++)
-		t.depth[i] = t.depth[t.parent[i]] + 1;
-	for (let i = t.n - 1; i >= 0; i--) {
-		t.last[i] = Math.max(t.last[i], i);
-		if (i)
-			t.last[t.parent[i]] = Math.max(t.last[t.parent[i]], t.last[i]);
-	}
-	return t;
-}
-
-/* Ticks are added up by thread, and become times in ns since the beginning. */
-function readTimes(r, s, tick)
-{
-	s.time = new Float64Array(s.n);
-	s.thread = new Int32Array(s.n);
-	for (let run = 0, i = 0; run < s.runs.length; run++)
-		for (let at = 0, end = i + s.lengths[run]; i < end; i++) {
-			at += r.uv();
-			s.time[i] = at * tick;
-			s.thread[i] = s.runs[run];
-		}
-}
-
-function readScans(r, s)
-{
-	s.scan = new Int32Array(s.n);
-	for (let i = 0, scan = 0; i < s.n; i++)
-		s.scan[i] = scan += r.sv();
-}
-
-function readSamples(r, event)
-{
-	const s = { n: r.uv() }, runs = r.uv();
-
-	s.runs = r.column(runs);
-	s.lengths = r.column(runs);
-	readTimes(r, s, event.tick_ns);
-	s.node = r.column(s.n);
-	s.cpu = r.column(s.n, Int32Array, 1);
-	s.activity = r.column(s.n, Uint8Array);
-	s.count = r.column(s.n, Float64Array);
-	readScans(r, s);
-	s.weight = r.column(s.n, Float64Array);
-	for (let i = 0; i < s.n; i++)
-		s.weight[i] = s.weight[i] ? s.weight[i] - 1 : event.usual * s.count[i];
-	return s;
-}
-
-function readStrip(r, rows)
-{
-	const sums = [];
-
-	while (r.at < r.bytes.length)
-		sums.push(r.uv());
-	return { n: sums.length / rows, sums: Float64Array.from(sums) };
-}
-
-/* The head, with .strings, .processes, .threads, .waits; and .functions ... of each event. */
-async function readData()
-{
-	const element = document.getElementById("data");
-	const r = new Reader(await inflate(bytesOf(element.textContent)));
-	const data = JSON.parse(r.section().text()), tables = new Tables();
-
-	element.remove();
-	tables.read(r);
-	tables.publish(data);
-	for (const event of data.events) {
-		event.functions = readFunctions(r.section());
-		event.nodes = readNodes(r.section());
-		event.samples = readSamples(r.section(), event);
-		event.strip = readStrip(r.section(), data.activities.length);
-	}
-	const waits = r.section().text();
-
-	data.waits = waits ? JSON.parse(waits) : null;
-	if (data.delta)
-		data.events[0].delta = readDelta(r.section(), data.events[0].nodes);
-	return data;
 }

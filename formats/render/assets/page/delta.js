@@ -8,12 +8,13 @@ const FEW = 0, SAME = 1, MORE = 2, LESS = 3;		/* enum delta_verdict */
 const VERDICTS = ["too few samples to tell", "no difference beyond chance", "more than before", "less than before"];
 const SIDES = { both: "both", after: "after", before: "before" };
 
+/* nodes: how many the tree has. */
 function readDelta(r, nodes)
 {
-	const d = { before: r.column(nodes.n, Float64Array), after: r.column(nodes.n, Float64Array),
-		error: r.column(nodes.n, Float64Array), verdict: r.column(nodes.n, Uint8Array),
-		shade: r.column(nodes.n, Uint8Array), beforeSelf: r.column(nodes.n, Float64Array),
-		afterSelf: r.column(nodes.n, Float64Array) };
+	const d = { before: r.column(nodes, Float64Array), after: r.column(nodes, Float64Array),
+		error: r.column(nodes, Float64Array), verdict: r.column(nodes, Uint8Array),
+		shade: r.column(nodes, Uint8Array), beforeSelf: r.column(nodes, Float64Array),
+		afterSelf: r.column(nodes, Float64Array) };
 	const n = r.uv(), f = { n, node: r.column(n) };
 
 	for (const field of ["before", "after", "error"])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The data of a page that is fed: messages, as src/live/live_page.h says, each of which leads from
- * a version to the next one. They are kept as they come; publish() makes of them what the views
- * read, which stays as it is until the next time. So a page can stand still while messages come.
+ * The data of a page that is fed: besides tables, what src/live/live_page.h says. Messages are kept as
+ * they come; publish() makes of them what the views read, which stays as it is until the next time. So
+ * a page can stand still while messages come.
  */
 const TICK_NS = 1e9;
 const LIVE_ENTRIES = 400000;		/* more are thinned out: old ticks become longer */
@@ -55,68 +55,36 @@ function uniteTicks(a, b, place)
 	return both.unite(place);
 }
 
-class LiveStore {
+class LiveStore extends Store {
 	constructor()
 	{
-		this.version = 0;
-		this.facts = null;
-		this.now = null;
-		this.hasEnded = false;
-		this.resets = 0;
+		super();
 		this.rooms = [];		/* by event */
-		this.forget();
 	}
 
 	forget()
 	{
-		this.tables = new Tables();
-		this.functions = grownTable(TABLE_COLUMNS.functions);
+		super.forget();
 		this.shades = new Grown(Uint8Array);
-		this.tree = new LiveTree(this);
+		this.tree = this.trees[0] = new LiveTree(this);
 		this.stacks = new Grown(Int32Array);
 		this.counts = grownTable({ event: Uint8Array, thread: Int32Array, stack: Int32Array, activity: Uint8Array });
 		this.ticks = [];
 		this.entries = 0;
-		this.newest = 0;
+		this.newest = Infinity;		/* where the newest message begins */
 		this.rows = new Map();
-		this.waits = null;		/* of the newest snapshot */
 	}
 
-	/* bytes: a message. */
+	/* Where a message brings no entries, nothing is new. */
 	async apply(bytes)
 	{
-		const r = new Reader(bytes[0] ? await inflate(bytes.subarray(1)) : bytes.subarray(1));
-		const about = r.section(), flags = about.uv();
-
-		if (flags & 1) {
-			this.forget();
-			this.resets++;
-		}
-		this.hasEnded = (flags & 2) !== 0;
-		this.version = about.uv();
-		const facts = r.section().text();
-
-		if (facts)
-			this.facts = JSON.parse(facts);
-		this.now = JSON.parse(r.section().text());
-		this.tables.read(r);
-		readRows(r.section(), this.functions);
-		this.tree.read(r.section());
-		this.tree.readChanges(r.section());
-		readRows(r.section(), { stack: this.stacks });
-		this.readStacks(r.section());
-		readRows(r.section(), this.counts);
-		this.readEntries(r.section());
-		this.readThreads(r.section());
-		const waits = r.section().text();
-
-		if (waits)
-			this.waits = JSON.parse(waits);
+		this.newest = Infinity;
+		await super.apply(bytes);
 		if (this.entries > LIVE_ENTRIES)
 			this.thinOut();
 	}
 
-	readStacks(r)
+	changeStacks(r)
 	{
 		while (r.at < r.bytes.length) {
 			const stack = r.uv();
@@ -141,7 +109,6 @@ class LiveStore {
 
 	readEntries(r)
 	{
-		this.newest = Infinity;
 		while (r.at < r.bytes.length) {
 			const begin = Math.max(0, r.sv()), tick = this.tickAt(begin, Math.max(1, r.uv())), before = tick.ids.n;
 
@@ -218,23 +185,14 @@ class LiveStore {
 
 	publish(to)
 	{
-		const { events } = this.facts;
-
 		this.tree.settle();
-		to.version = (to.version ?? 0) + 1;
-		to.live = this;
-		to.left_out = this.facts.left_out;
-		to.activities = this.facts.activities;
-		to.quiet = this.now.quiet;
-		to.now = this.now;
-		to.waits = this.waits;
-		to.states = this.facts.states;
-		to.rows = new Map(this.rows);
-		to.stacks = this.stacks.all;
-		to.place = this.tree.place;
+		this.publishFacts(to);
 		this.publishTables(to);
-		to.events = events.map((e, i) => Object.assign(to.events?.[i] ?? {}, e, this.now.events[i], { tick_ns: TICK_NS, coarser: 0,
-			functions: to.functions, nodes: this.tree.nodes, shades: this.shades.all, strip: { n: 0, sums: [] } }));
+		this.publishShades(to);
+		Object.assign(to, { version: (to.version ?? 0) + 1, live: this, rows: new Map(this.rows), stacks: this.stacks.all, place: this.tree.place });
+		for (const e of to.events)
+			Object.assign(e, { tick_ns: TICK_NS, coarser: 0, functions: to.functions, nodes: this.tree.nodes(), shades: this.shades.all,
+				strip: { n: 0, sums: [] } });
 		this.publishSamples(to.events);
 		const last = this.ticks.at(-1);
 
@@ -244,14 +202,10 @@ class LiveStore {
 		folded.clear();
 	}
 
-	publishTables(to)
+	publishShades({ strings, functions: { n, name } })
 	{
-		const { strings } = this.tables, { name } = this.functions;
-
-		this.tables.publish(to);
-		to.functions = viewOf(this.functions);
-		for (let i = this.shades.n; i < name.n; i++)
-			this.shades.push(hashOf(strings[name.v[i]]) % SHADES);
+		for (let i = this.shades.n; i < n; i++)
+			this.shades.push(hashOf(strings[name[i]]) % SHADES);
 	}
 
 	/* By thread, and of each in the order of time. */
@@ -268,7 +222,7 @@ class LiveStore {
 	/* How many entries of an event each thread has. */
 	threadSizes(e)
 	{
-		const event = this.counts.event.v, thread = this.counts.thread.v, sizes = new Int32Array(this.tables.threads.tid.n + 1);
+		const event = this.counts.event.v, thread = this.counts.thread.v, sizes = new Int32Array(this.threads.tid.n + 1);
 
 		for (const { ids } of this.ticks) {
 			const { v, n } = ids;
@@ -354,30 +308,25 @@ SampleRoom.fields = { time: Float64Array, thread: Int32Array, node: Int32Array, 
  * The nodes as they come, and in pre-order, siblings by name as in other pages. A node keeps its
  * number, which is its mark in the trees that are drawn (tree.js).
  */
-class LiveTree {
+class LiveTree extends NodeTable {
 	constructor(store)
 	{
+		super();
 		this.store = store;
-		Object.assign(this, grownTable({ parent: Int32Array, func: Int32Array, flags: Uint8Array, first: Int32Array, next: Int32Array }));
+		Object.assign(this, grownTable({ first: Int32Array, next: Int32Array }));
 		this.settled = 0;		/* nodes that are among the children of their parents */
 		this.place = new Int32Array(1);	/* by node: in pre-order */
-		this.nodes = null;
+		this.inOrder = null;
 		this.isChanged = true;
 	}
 
 	read(r)
 	{
-		const from = r.uv(), n = r.uv();
-
-		this.parent.read(r, from, n);
-		for (let i = from; i < from + n; i++)
-			this.parent.v[i] = i - this.parent.v[i];
-		this.func.read(r, from, n);
-		this.flags.read(r, from, n);
-		this.isChanged ||= n > 0;
+		super.read(r);
+		this.isChanged = true;
 	}
 
-	readChanges(r)
+	change(r)
 	{
 		while (r.at < r.bytes.length) {
 			const i = r.uv();
@@ -391,7 +340,7 @@ class LiveTree {
 	/* As tree_builder.c sorts them. */
 	compare(a, b)
 	{
-		const { tables: { strings }, functions: { name, kind, binary } } = this.store, f = this.func.v[a], g = this.func.v[b];
+		const { strings, functions: { name, kind, binary } } = this.store, f = this.func.v[a], g = this.func.v[b];
 
 		return name.v[f] !== name.v[g] && compareText(strings[name.v[f]], strings[name.v[g]]) ||
 			(kind.v[f] - kind.v[g] || (this.flags.v[a] & 1) - (this.flags.v[b] & 1)) ||
@@ -464,7 +413,20 @@ class LiveTree {
 			t.mark[at] = i;
 		}
 		this.place = place;
-		this.nodes = endNodes(t);
+		this.inOrder = endNodes(t);
 		this.isChanged = false;
 	}
+	nodes()
+	{
+		return this.inOrder;
+	}
 }
+
+Object.assign(SECTION_READERS, {
+	"changed-nodes": (store, r) => store.tree.change(r),
+	stacks: (store, r) => readRows(r, { stack: store.stacks }),
+	"changed-stacks": (store, r) => store.changeStacks(r),
+	counts: (store, r) => readRows(r, store.counts),
+	entries: (store, r) => store.readEntries(r),
+	rows: (store, r) => store.readThreads(r),
+});

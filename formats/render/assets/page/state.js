@@ -61,10 +61,10 @@ function wishFunction(wanted)
 	const pattern = patternOf(wanted);
 
 	for (const fits of [(s) => s === wanted, (s) => pattern?.test(s)])
-		for (const [i, { functions }] of data.events.entries()) {
-			const f = functions.name.findIndex((s) => fits(data.strings[s]));
+		for (const [i, { functions, nodes }] of data.events.entries()) {
+			const f = nodes.func.find((g) => fits(data.strings[functions.name[g]]));
 
-			if (f >= 0)
+			if (f !== undefined)
 				return Object.assign(FIRST, { event: i, fn: functions.same[f], view: "sandwich" });
 		}
 }
