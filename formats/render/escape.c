@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "src/base/visible.h"
 
@@ -75,11 +76,9 @@ void escape_csv(FILE *out, const char *s, size_t len)
 	escape(out, s, len, ";|", put_separated);
 }
 
-void escape_csv_cell(FILE *out, const char *s, size_t len)
+bool escape_is_formula(const char *s, size_t len)
 {
-	if (len && (*s == '=' || *s == '+' || *s == '-' || *s == '@'))
-		putc_unlocked('\'', out);
-	escape_csv(out, s, len);
+	return len && memchr("=+-@", *s, 4);
 }
 
 static void put_json(FILE *out, struct visible_char u, const unsigned char *s)

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -20,11 +21,8 @@ void escape_folded(FILE *out, const char *s, size_t len);
 /* For part of a cell of probee's CSV: as escape_text(), ';' becomes ':' and '|' becomes '!'. */
 void escape_csv(FILE *out, const char *s, size_t len);
 
-/*
- * For the beginning of a CSV cell: as escape_csv(), and ' goes before = + - @, so that a
- * spreadsheet runs no formula.
- */
-void escape_csv_cell(FILE *out, const char *s, size_t len);
+/* Whether a spreadsheet would take a cell for a formula: it begins with one of = + - @. */
+bool escape_is_formula(const char *s, size_t len);
 
 /*
  * For the inside of a JSON string, whose quotes the caller writes. Characters that are unsafe but

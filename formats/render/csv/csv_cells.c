@@ -26,16 +26,29 @@ void csv_put_text(struct csv *c, const char *s)
 	bb_bytes(&c->row, s, strlen(s));
 }
 
+bool csv_is_formula(const struct csv *c, const char *s, size_t len)
+{
+	return c->dialect != CSV_JSON && escape_is_formula(s, len);
+}
+
+int csv_put_cached(struct csv *c, const struct cached_text *t)
+{
+	if (!t)
+		return -ENOMEM;
+	bb_bytes(&c->row, t->s, t->len);
+	return 0;
+}
+
 /* A text that may be foreign: no control characters, and no formula. */
 void csv_escape_cell(const struct csv *c, FILE *out, const char *s, size_t len)
 {
 	static void (*const by_dialect[])(FILE *, const char *, size_t) = {
-		[CSV_XSTACK] = escape_csv_cell,
+		[CSV_XSTACK] = escape_csv,
 		[CSV_RFC4180] = escape_text,
 		[CSV_JSON] = escape_json,
 	};
 
-	if (c->dialect == CSV_RFC4180 && len && memchr("=+-@", *s, 4))
+	if (csv_is_formula(c, s, len))
 		putc('\'', out);
 	by_dialect[c->dialect](out, s, len);
 }
@@ -71,10 +84,7 @@ int csv_put_string(struct csv *c, uint32_t string)
 		csv_escape_cell(c, c->strings.out, s, len);
 		t = text_cache_keep(&c->strings, string);
 	}
-	if (!t)
-		return -ENOMEM;
-	bb_bytes(&c->row, t->s, t->len);
-	return 0;
+	return csv_put_cached(c, t);
 }
 
 /* The date of a second: xstack's is local, the others are ISO 8601 in UTC. */

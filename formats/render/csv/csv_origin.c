@@ -26,10 +26,7 @@ static int put_origin(struct csv *c, enum origin which, const char *text)
 		csv_escape_cell(c, c->origins.out, text, strlen(text));
 		t = text_cache_keep(&c->origins, which);
 	}
-	if (!t)
-		return -ENOMEM;
-	bb_bytes(&c->row, t->s, t->len);
-	return 0;
+	return csv_put_cached(c, t);
 }
 
 #define ORIGIN_COLUMN(name, which, field) \
@@ -77,10 +74,7 @@ int csv_put_container(struct csv *c, const struct report_sample *s)
 			fwrite(id, 1, nr, c->containers.out);
 		t = text_cache_keep(&c->containers, cgroup);
 	}
-	if (!t)
-		return -ENOMEM;
-	bb_bytes(&c->row, t->s, t->len);
-	return 0;
+	return csv_put_cached(c, t);
 }
 
 /* ---- the function ---- */
@@ -118,15 +112,12 @@ static int put_function_of(struct csv *c, uint32_t frame)
 		return 0;
 	if (!t) {
 		view_of(c, frame, buf, &v);
-		if (v.len && c->dialect != CSV_JSON && memchr("=+-@", *v.name, 4))
+		if (csv_is_formula(c, v.name, v.len))
 			putc('\'', c->leaves.out);
 		csv_escape_frame(c, c->leaves.out, v.name, v.len);
 		t = text_cache_keep(&c->leaves, frame);
 	}
-	if (!t)
-		return -ENOMEM;
-	bb_bytes(&c->row, t->s, t->len);
-	return 0;
+	return csv_put_cached(c, t);
 }
 
 int csv_put_function(struct csv *c, const struct report_sample *s)

@@ -73,11 +73,13 @@ int csv_put_kernel_stack(struct csv *c, const struct rec_sample *rec);
 int csv_put_string(struct csv *c, uint32_t string);	/* of the tables */
 void csv_put_text(struct csv *c, const char *s);	/* which is harmless */
 void csv_put_decimal(struct csv *c, uint64_t v);
+int csv_put_cached(struct csv *c, const struct cached_text *t);	/* NULL: -ENOMEM */
 void csv_put_digits_of(struct csv *c, const struct rec_binary *b);	/* its build id */
 
 /* Write a foreign text to the cache: as a cell, and as a frame of a stack. */
 void csv_escape_cell(const struct csv *c, FILE *out, const char *s, size_t len);
 void csv_escape_frame(const struct csv *c, FILE *out, const char *s, size_t len);
+bool csv_is_formula(const struct csv *c, const char *s, size_t len);	/* ' goes before it */
 void csv_make_date(const struct csv *c, uint64_t second, char date[CSV_DATE_MAX]);
 
 /* Cells of csv_origin.c and csv_stacks.c: .put of a column. */

@@ -83,7 +83,7 @@ static void put_frame(struct csv *c, size_t begin, const char *s, size_t len)
 {
 	if (c->row.nr > begin)
 		bb_u8(&c->row, ';');
-	else if (len && c->dialect != CSV_JSON && memchr("=+-@", *s, 4))
+	else if (csv_is_formula(c, s, len))
 		bb_u8(&c->row, '\'');
 	bb_bytes(&c->row, s, len);
 }
