@@ -102,7 +102,7 @@ struct {
 	__type(value, struct kernel_words);
 } kernel_words SEC(".maps");
 
-/* The same for threads that leave a CPU, with interrupts off. */
+/* The memos of threads that leave a CPU, with interrupts off. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, MEMO_SETS);
@@ -377,7 +377,7 @@ static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_s
 	return use_memo(r, g);
 }
 
-/* The same for the thread that leaves this CPU; ctx: the arguments of the tracepoint. */
+/* Recalls the stack of the thread that leaves this CPU; ctx: the arguments of the tracepoint. */
 static __always_inline bool recall_leaving(struct kernel_recall *r, void *ctx,
 					   struct task_struct *task, struct gather *g, bool in_user)
 {
@@ -408,8 +408,8 @@ static __always_inline bool is_other_or_learn(struct kernel_recall *r, struct ga
 }
 
 /*
- * The same for a sleeping thread. One that has run since its words were read has another stack than
- * they say, and that is no fault of a memo.
+ * Compares or learns the stack of a sleeping thread. One that has run since its words were read has
+ * another stack than they say, and that is no fault of a memo.
  */
 static __always_inline bool compare_or_learn(struct kernel_recall *r, struct task_struct *task,
 					     struct gather *g, const struct env *e)

@@ -20,7 +20,7 @@
 #define WITH_SCANS 1
 #endif
 
-/* The same for probes and stays off the CPU. */
+/* 0: the programs of probes and of stays off the CPU are empty likewise. */
 #ifndef WITH_PROBES
 #define WITH_PROBES 1
 #endif

@@ -455,7 +455,7 @@ static __always_inline void gather_kernel_behind(void *ctx, struct gather *g, ui
 	g->head.nr_kernel = bytes / 8;
 }
 
-/* The same with all of them; the program may be called anywhere in it. */
+/* Gathers the kernel stack with all its frames; the program may be called anywhere in it. */
 static __always_inline void gather_kernel_here(void *ctx, struct gather *g)
 {
 	gather_kernel_behind(ctx, g, 0);

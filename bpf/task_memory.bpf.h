@@ -106,7 +106,10 @@ static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint6
 	return bpf_probe_read_user(w->page, UNWIND_MEMORY_PAGE, (void *)addr) ? 1 : 0;
 }
 
-/* The same of n bytes, at most as many as a page, from any address on. */
+/*
+ * Reads n bytes, at most as many as a page, from any address on. Returns what load_task_page()
+ * does.
+ */
 static __always_inline int load_task_record(struct gather *g, struct task_struct *task, void *to,
 					    uint64_t addr, uint32_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Users of whose threads only one stack in so many is taken, because these cost too much
- * (src/agent/rate_budget.h). Samples are chosen by chance. Of snapshots, each has a part of the
- * threads of such a user, and the next one another part. A stack that is taken weighs that many
+ * (src/agent/rate_budget.h). Samples are chosen by chance. Each snapshot has a part of the threads
+ * of such a user, and the next one has another part. A stack that is taken weighs that many
  * times as much, so the profile remains right.
  */
 #pragma once

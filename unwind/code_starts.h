@@ -47,8 +47,9 @@ bool code_is_taken(const struct code_starts *s, uint64_t at);
 bool code_is_prologue(const struct code_input *in, uint64_t at, uint64_t end);
 
 /*
- * The same for push %rbp; mov %rsp,%rbp alone, wherever it is: functions that are compiled for size
- * are not aligned. Behind a call or a return it does not occur in the middle of a function.
+ * Whether the code there is push %rbp; mov %rsp,%rbp alone, wherever it is: functions that are
+ * compiled for size are not aligned. Behind a call or a return it does not occur in the middle of a
+ * function.
  */
 bool code_is_frame_setup(const struct code_input *in, uint64_t at, uint64_t end);
 

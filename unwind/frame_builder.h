@@ -103,11 +103,13 @@ void frame_list(struct frame_builder *b, int d, int s, const struct frame_list *
  * a multiple of 4: pc, sp, fp, and whether the frame was interrupted.
  */
 void frame_walker(struct frame_builder *b, int d);
-/* The same, and generated = 1: the pc is in a mapping without a file, 0: in one of a file. */
+/*
+ * Begins likewise, and generated = 1: the pc is in a mapping without a file, 0: in one of a file.
+ */
 void frame_walker_place(struct frame_builder *b, int d, int generated);
 void frame_step(struct frame_builder *b, int d);
 void frame_register(struct frame_builder *b, int d, int dwarf);
-/* The same, and goes on at the label. */
+/* Steps likewise, and goes on at the label. */
 void frame_step_to(struct frame_builder *b, int d, int label);
 /* From a frame of s << shift bytes. */
 void frame_step_sized(struct frame_builder *b, int d, int s, int shift, int label);

@@ -26,7 +26,7 @@ UNWIND_INLINE void frame_walk(struct unwinder *w, uint64_t *frames, uint32_t d)
 	unwind_found_caller(w, 0);
 }
 
-/* The same from a frame of that many bytes, at r[d + 1]. */
+/* Moves the walker to the caller of a frame of that many bytes, at r[d + 1]. */
 UNWIND_INLINE void frame_walk_sized(void *env, struct unwinder *w, uint64_t *frames, uint32_t d,
 				    uint64_t bytes)
 {

@@ -143,7 +143,7 @@ enum frame_opcode {
 /*
  * OP_LIST goes through records for as long as they are plain: r[d] = code, r[d + 1] = instruction,
  * r[d + 2] = the next record, r[d + 3] = flags. Where one is not, its record is in the registers
- * and nothing of it was emitted. Of OP_LIST_HOW:
+ * and nothing of it was emitted. OP_LIST_HOW has:
  *
  *	imm	offset of the cookie from the code, and LIST_SHIFT: the cookie is c + (c >> shift)
  *		of the 8 bytes there, or c for a shift of 0

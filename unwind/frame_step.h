@@ -260,7 +260,7 @@ UNWIND_INLINE int64_t frame_record_at(void *env, struct unwinder *w, uint64_t ad
 	return place < 0 ? place : place + (int64_t)in_page;
 }
 
-/* The same of those bytes alone. */
+/* Reads those bytes alone. Returns what frame_record_at() does. */
 UNWIND_INLINE int64_t frame_record_alone(void *env, struct unwinder *w, uint64_t addr,
 					 uint32_t bytes)
 {

@@ -110,7 +110,7 @@ UNWIND_INLINE int unwind_find_rule(void *env, struct unwinder *w, uint64_t pc, u
 	return 0;
 }
 
-/* Looks up the rule in force at pc and puts it into w->rule. As unwind_rule_of(). */
+/* Looks up the rule in force at pc and puts it into w->rule, like unwind_rule_of(). */
 UNWIND_INLINE int unwind_look_up_rule(void *env, struct unwinder *w, uint64_t pc)
 {
 	const struct unwind_rule *r;

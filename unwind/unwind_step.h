@@ -280,7 +280,7 @@ UNWIND_INLINE int unwind_find_other_mapping(void *env, struct unwinder *w, uint6
 	return 0;
 }
 
-/* The same, but first looks at the mapping that is kept. */
+/* Finds the mapping that holds pc, but first looks at the one that is kept. 0 or an end code. */
 UNWIND_INLINE int unwind_find_mapping(void *env, struct unwinder *w, uint64_t pc)
 {
 	return pc >= w->map_begin && pc < w->map_end ? 0 : UNWIND_LOOK_UP(env, w, pc);

@@ -14,7 +14,7 @@ struct unwind_table;
 int unwind_table_mark(struct unwind_table *t, uint64_t lo, uint64_t hi);
 
 /*
- * The same of code that a runtime has made and put into a file: there, the rules that tell nothing
- * or are guessed get RULE_RUNTIME.
+ * Marks code that a runtime has made and put into a file: there, the rules that tell nothing or are
+ * guessed get RULE_RUNTIME. Returns what unwind_table_mark() does.
  */
 int unwind_table_own(struct unwind_table *t, uint64_t lo, uint64_t hi);

@@ -3,7 +3,7 @@
  * Folded stacks: "comm;root;...;leaf COUNT", one line per distinct stack, sorted as LC_ALL=C sort
  * does. COUNT is the number of samples if the event is a clock: other tools expect that, and all
  * samples of such an event weigh the same. Where the rate was lowered at times, one that was taken
- * meanwhile counts as all for which it stands. Of an event whose samples last (off-cpu) COUNT is in
+ * meanwhile counts as all for which it stands. COUNT of an event whose samples last (off-cpu) is in
  * microseconds, as it is in folded stacks of bcc's offcputime. For any other unit COUNT is the
  * weight: page faults, cycles, bytes.
  *
@@ -11,7 +11,7 @@
  * function of the same name). So the tree is built once more, from labels. Its lines are sorted
  * without writing them into memory, because the lines of a deep tree would fill it.
  *
- * Of two recordings that are compared, a line has two COUNTs: before, which is scaled as the
+ * A line has two COUNTs where two recordings are compared: before, which is scaled as the
  * profile_delta says, and after. So difffolded.pl writes it, and flamegraph.pl and inferno read it.
  *
  * Below one parent each child is up to two items: the line that ends with its label, "b 12", and

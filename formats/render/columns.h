@@ -22,7 +22,7 @@ size_t columns_of(const char *s, size_t len);
  */
 size_t columns_put_name(FILE *out, const char *s, size_t len, size_t room);
 
-/* The same for any other text, which loses only its middle. */
+/* Writes any other text likewise, which loses only its middle. */
 size_t columns_put_cut(FILE *out, const char *s, size_t len, size_t room);
 
 /*

@@ -32,8 +32,8 @@ bool escape_is_formula(const char *s, size_t len);
 void escape_json(FILE *out, const char *s, size_t len);
 
 /*
- * The same for what a program will show to people: unsafe bytes become \\xNN, which it shows as
- * \xNN.
+ * Escapes as escape_json() does, for what a program will show to people: unsafe bytes become \\xNN,
+ * which it shows as \xNN.
  */
 void escape_json_text(FILE *out, const char *s, size_t len);
 

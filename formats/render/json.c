@@ -8,7 +8,7 @@
  * compiled again meanwhile. The root has the facts of the recording as "probee": event is the name
  * of the event that is shown, weight and samples are its sums, and shown says it in words.
  *
- * Of two recordings that are compared (profile_delta.h), value and self are those after, which are
+ * Where two recordings are compared (profile_delta.h), value and self are those after, which are
  * the same as in a report of that recording alone. before and before_self are scaled as
  * probee.scaled says; delta is value minus before, error half of the interval that has the true
  * delta in 95 of 100, and verdict "more", "less", "same" (nothing beyond chance) or "few" (too few

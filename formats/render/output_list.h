@@ -53,7 +53,7 @@ size_t output_list_opts(struct opt *rows, size_t offset);
  * of all). dst: struct output_list
  */
 int output_list_parse_file(const struct opt *o, const char *value, void *dst);
-/* The same of other renderers than those of renderers.c; table ends with NULL. */
+/* Fills options of other renderers than those of renderers.c; table ends with NULL. */
 size_t output_list_opts_of(const struct renderer *const table[], struct opt *rows, size_t offset);
 /* 0 or -ENOMEM */
 int output_list_add(struct output_list *l, const struct renderer *renderer, const char *file);

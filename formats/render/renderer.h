@@ -100,7 +100,7 @@ extern const struct renderer *const renderers[];	/* ends with NULL */
 const struct renderer *renderer_find(const char *name);
 /* The renderer that has the longest suffix of those that file ends in; NULL: none has. */
 const struct renderer *renderer_of_file(const char *file);
-/* The same of other renderers; table ends with NULL. */
+/* The one of other renderers that has the longest suffix; table ends with NULL. */
 const struct renderer *renderer_of_file_in(const struct renderer *const table[], const char *file);
 /* The length of the longest suffix of the renderer that file ends in; 0: none. */
 size_t renderer_suffix_len(const struct renderer *r, const char *file);

@@ -10,8 +10,8 @@
  *
  * A thread that sleeps has the same stack in thousands of snapshots. So samples of equal stacks,
  * states and weights that follow each other without a gap are one run. Memory grows with runs.
- * Rows of snapshots have no gaps while their thread lives. Of samples whose weight is no time,
- * those that are less than 10 ms apart are one run.
+ * Rows of snapshots have no gaps while their thread lives. Samples whose weight is no time are
+ * one run if they are less than 10 ms apart.
  *
  * Threads of different recordings are different tracks, and so are threads whose number was used
  * again. A thread that renames itself stays one track, with its last name.

@@ -43,5 +43,5 @@ void id_checker_release(struct id_checker *t);
  */
 int id_checker_add(struct id_checker *t, struct record *rec);
 
-/* The same for one row of a SAMPLES record. */
+/* Checks one row of a SAMPLES record likewise. */
 int id_checker_add_sample(struct id_checker *t, struct rec_sample *s);

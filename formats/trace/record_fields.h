@@ -40,7 +40,7 @@ struct field {
 	uint16_t at;	/* offset in struct record; 0, which is the tag, ends the list */
 };
 
-/* The same words as in records.def. */
+/* These are the words of records.def. */
 enum record_stored { STORED_SINGLE, STORED_BATCHED, STORED_IN_COLUMNS };
 
 struct record_layout {

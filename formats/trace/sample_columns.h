@@ -35,6 +35,9 @@ int sample_columns_peek(struct byte_reader payload, uint64_t *nr_rows, uint64_t 
  * Reads a payload into c->rows. 0, -EBADMSG, -ENOMEM, -EPROTONOSUPPORT (unknown critical column).
  */
 int sample_columns_decode(struct sample_columns *c, struct byte_reader *r, uint64_t time_base_ns);
-/* The same for the rows of scans alone; of the others it only finds out where they end. */
+/*
+ * Reads the rows of scans alone; of the others it only finds out where they end. Returns what
+ * sample_columns_decode() does.
+ */
 int sample_columns_decode_scans(struct sample_columns *c, struct byte_reader *r,
 				uint64_t time_base_ns);

@@ -99,7 +99,7 @@ extern const struct agent_key agent_keys[];	/* ends with a NULL name */
 /* 0; -EINVAL: there are mistakes; -ENOMEM. The config is to be released in any case. */
 int agent_config_parse(const char *text, size_t len, struct agent_config *c,
 		       struct agent_mistakes *mistakes);
-/* The same; what is wrong was printed, as "FILE:LINE:COLUMN: ...". */
+/* Parses a file likewise; what is wrong was printed, as "FILE:LINE:COLUMN: ...". */
 int agent_config_read(const char *path, struct agent_config *c);
 void agent_config_release(struct agent_config *c);
 

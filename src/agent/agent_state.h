@@ -93,7 +93,7 @@ uint64_t target_backlog(const struct agent_state *st, const struct target_state 
 
 /* All figures in the text format of Prometheus. */
 void agent_state_metrics(const struct agent_state *st, FILE *out);
-/* The same as words for people, several lines. */
+/* All figures as words for people, several lines. */
 void agent_state_text(const struct agent_state *st, FILE *out);
 /* One line for the log. */
 void agent_state_line(const struct agent_state *st, char *buf, size_t size);

@@ -20,7 +20,7 @@
 #define CALL_BYTES_MAX 8	/* so many bytes of code decide */
 
 /*
- * code[] ends at the address. machine: as e_machine of an ELF file says. Of another machine
- * everything is a call.
+ * code[] ends at the address. machine: as e_machine of an ELF file says. Everything is a
+ * call for another machine.
  */
 bool code_ends_in_call(uint16_t machine, const uint8_t code[CALL_BYTES_MAX]);

@@ -16,10 +16,10 @@
 /* Prints "probee: <fmt>: <strerror(-err)>" and returns err, which is negative. */
 int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same with a remedy: ". Try: <hint>". */
+/* Prints what fail() does, and a remedy: ". Try: <hint>". */
 int fail_try(int err, const char *hint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* The same without strerror: the text says why itself. */
+/* Prints what fail() does without strerror: the text says why itself. */
 int fail_why(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*

@@ -20,4 +20,4 @@ int io_write(int fd, const void *buf, size_t len, size_t *done);
  * end, and the caller frees it. Returns the length without the NUL.
  */
 ssize_t io_read_file(const char *path, char **out, size_t max);
-ssize_t io_read_all(int fd, char **out, size_t max);	/* the same of an open file */
+ssize_t io_read_all(int fd, char **out, size_t max);	/* reads an open file */

@@ -67,7 +67,7 @@ int opt_hz(const struct opt *o, const char *value, void *dst);
 int opt_duration(const struct opt *o, const char *value, void *dst);
 /* 200000 (bytes), 500K, 10M or 1G, at least 1, as a uint64_t. */
 int opt_size(const struct opt *o, const char *value, void *dst);
-/* The same values in silence; false: it is none, and nothing was set. */
+/* These read such values in silence; false: it is none, and nothing was set. */
 bool opt_read_hz(const char *value, double *hz);
 bool opt_read_duration(const char *value, uint64_t *duration_ns);
 bool opt_read_size(const char *value, uint64_t *size);

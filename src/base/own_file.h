@@ -42,7 +42,7 @@ enum own_verdict own_folder_verdict(const struct stat *st);
 const char *own_verdict_text(enum own_verdict v);
 
 /*
- * The same of an open file. 0; or -errno: of fstat(), or -EACCES with the verdict in *v; OWN_ALONE
- * there after any other error. Silent.
+ * Checks an open file. 0; or -errno: of fstat(), or -EACCES with the verdict in *v; OWN_ALONE there
+ * after any other error. Silent.
  */
 int own_file_check(int fd, enum own_verdict *v);

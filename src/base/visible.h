@@ -40,5 +40,5 @@ size_t visible_copy(char *dst, size_t size, const char *src, size_t len);
 
 /* Writes a text that ends with NUL likewise. */
 void visible_put(FILE *out, const char *s);
-/* The same of several lines, whose ends stay. */
+/* Writes a text of several lines, whose ends stay. */
 void visible_put_lines(FILE *out, const char *s, size_t len);

@@ -8,8 +8,8 @@
  *	fds = trace_list_open(&l)		before rights are given up: shut_in.h
  *	trace_list_release(&l)
  *
- * A name that exists is that file, whatever characters it has. Of a directory, and of what a glob
- * matches, only regular files count (a glob may match directories, whose traces count, too); names
+ * A name that exists is that file, whatever characters it has. Only regular files of a directory,
+ * and of what a glob matches, count (a glob may match directories, whose traces count, too); names
  * that begin with a dot are left out, as in the shell. Order is that of the words, and within one
  * that of the bytes of names.
  */

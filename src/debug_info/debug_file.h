@@ -29,7 +29,10 @@ struct unit_wanted;
  * a compression that is not known here (ELFCOMPRESS_...).
  */
 int debug_file_open(int fd, struct debug_file **fp, uint32_t *lack);
-/* The same of what was asked of it since, in other files; 0: nothing. */
+/*
+ * What is missing in other files that it was asked of since, as *lack of debug_file_open(); 0:
+ * nothing.
+ */
 uint32_t debug_file_lack(const struct debug_file *f);
 /* Nothing is asked for a while: its pages, and those of its alternate file, are given back. */
 void debug_file_rest(const struct debug_file *f);

@@ -28,5 +28,5 @@ int debug_index_make(struct index_range *v, size_t nr, struct byte_buf *out);
 /* data must be aligned to 8 bytes, and is borrowed. 0 or -EBADMSG. */
 int debug_index_open(const void *data, size_t len, struct debug_index *ix);
 
-/* 0 and the number of the unit, or -ENOENT. Of units that overlap, that which begins last. */
+/* 0 and the number of the unit, or -ENOENT. Where units overlap, it is that which begins last. */
 int debug_index_find(const struct debug_index *ix, uint64_t addr, uint64_t *unit);

@@ -37,7 +37,7 @@ struct debug_lines_source {
  * has debug information that cannot be read, as debug_file_open() says; else it stays.
  */
 int debug_lines_open(const struct debug_lines_source *src, struct debug_lines **dp, uint32_t *lack);
-/* The same of what was found missing since; 0: nothing. */
+/* What was found missing since, as *lack of debug_lines_open(); 0: nothing. */
 uint32_t debug_lines_lack(const struct debug_lines *d);
 /* Nothing is asked for a while: pages of its files, which count as memory of this process, go. */
 void debug_lines_rest(const struct debug_lines *d);

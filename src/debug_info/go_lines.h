@@ -37,7 +37,7 @@ struct go_lines;
 /* fd is borrowed. 0; -ENOENT: not a Go program, or of an unknown version; or another -errno. */
 int go_lines_open(int fd, struct go_lines **gp);
 
-/* The same for a file whose bytes are in memory; data is borrowed. */
+/* Opens a file whose bytes are in memory; data is borrowed. Returns what go_lines_open() does. */
 int go_lines_open_memory(const void *data, size_t len, struct go_lines **gp);
 void go_lines_close(struct go_lines *g);		/* NULL is fine */
 

@@ -25,7 +25,7 @@ struct unit_text {
 
 /* The offset of a string; NULL and "" are UNIT_NONE. Same text, same offset. */
 uint32_t unit_text_add(struct unit_text *t, const char *s);
-/* The same for a path: a relative one is put behind the directory, as other tools show it. */
+/* The offset of a path: a relative one is put behind the directory, as other tools show it. */
 uint32_t unit_text_path(struct unit_text *t, const char *path);
 void unit_text_release(struct unit_text *t);
 

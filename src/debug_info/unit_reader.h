@@ -2,8 +2,8 @@
 /*
  * Makes the table of one compilation unit from the bytes of its debug information.
  *
- * Versions 2 to 5 are read. Of a unit that is split the lines are in its skeleton, and everything
- * else in the other half (split_unit.h); without that half the lines are all that is known.
+ * Versions 2 to 5 are read. The lines of a unit that is split are in its skeleton, and everything
+ * else is in the other half (split_unit.h); without that half the lines are all that is known.
  *
  * Where only some addresses are wanted, all entries are passed once, for what functions there are
  * and where, and then those are read that have code around these addresses (unit_regions.h). In

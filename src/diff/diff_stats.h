@@ -20,7 +20,7 @@
  *			have, such as a start, do not count as chance.
  *
  * A difference divided by the root of its variance is Student's t, whose tail is Abramowitz and
- * Stegun, Handbook of Mathematical Functions, 26.7.4. As thousands of functions are tested, some
+ * Stegun, Handbook of Mathematical Functions, 26.7.4. Thousands of functions are tested, so some
  * are far out by chance. diff_discover() limits the share of false ones among those that are
  * reported (Benjamini and Hochberg, "Controlling the false discovery rate", J. R. Statist. Soc. B
  * 57, 1995). Where two recordings do not differ at all, that is the probability that anything is

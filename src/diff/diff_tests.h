@@ -4,7 +4,7 @@
  * there by more than chance (diff_stats.h), and fills the rest of its profile_delta.
  *
  * Only what has enough samples in both recordings together is tested: TEST_SAMPLES of them, and
- * TEST_SHARE of all weight. As the sum of both says nothing about their difference, this choice
+ * TEST_SHARE of all weight. The sum of both says nothing about their difference, so this choice
  * makes no difference look significant, and the fewer are tested, the more are found (Bourgon,
  * Gentleman and Huber, "Independent filtering increases detection power for high-throughput
  * experiments", PNAS 107, 2010). At most TEST_MAX nodes are tested, the heaviest ones, which bounds

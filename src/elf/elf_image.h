@@ -54,7 +54,7 @@ struct elf_image {
 /* Reads headers from fd, which the caller keeps open until elf_image_close() and then closes. */
 int elf_image_open(int fd, struct elf_image **imgp);
 
-/* The same for a file whose bytes are in memory (vdso); data is borrowed. */
+/* Reads headers of a file whose bytes are in memory (vdso); data is borrowed. */
 int elf_image_open_memory(const void *data, size_t len, struct elf_image **imgp);
 
 void elf_image_close(struct elf_image *img);		/* NULL is fine */

@@ -26,5 +26,8 @@ struct exported_symbol {
 /* 0, also if none was found; or -errno of a damaged file. */
 int exported_symbols_find(struct elf_image *img, struct exported_symbol *v, size_t nr);
 
-/* The same among all of its symbols (.symtab), which a file that was stripped does not have. */
+/*
+ * Looks among all of its symbols (.symtab), which a file that was stripped does not have. Returns
+ * what exported_symbols_find() does.
+ */
 int local_symbols_find(struct elf_image *img, struct exported_symbol *v, size_t nr);

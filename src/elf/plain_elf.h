@@ -5,8 +5,8 @@
  * The problem. libdw of before 0.189 does not know zstd, and leaves out such sections without a
  * word. It unpacks the others as it likes, whatever they grow to.
  *
- * The idea. A file without compressed sections is opened as it is. Of another one an image is made
- * in memory: the file, mapped for reading, and behind it the sections that were unpacked
+ * The idea. A file without compressed sections is opened as it is. Another one gets an image in
+ * memory: the file, mapped for reading, and behind it the sections that were unpacked
  * (packed_section.h), with another section table. Only the sections are there that somebody reads.
  *
  *	plain_elf_open(fd, what, &p)	fd is borrowed until then

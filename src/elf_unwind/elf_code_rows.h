@@ -63,7 +63,7 @@ int code_rows_add(struct elf_code *file, const struct cfi_rows *known,
 		  const struct code_rows_scope *scope, struct cfi_rows *out,
 		  struct elf_code_rows_stats *stats);
 
-/* The same for a file that is read at once. */
+/* Does what code_rows_add() does, for a file that is read at once. */
 int code_rows_from_image(struct elf_image *img, const struct cfi_rows *known,
 			 const struct code_rows_scope *scope, struct cfi_rows *out,
 			 struct elf_code_rows_stats *stats);

@@ -12,8 +12,8 @@
  *	row_watch_begin_segment(&w)	ids begin at 1 again
  *	row_watch_release(&w)
  *
- * A thread is told of once for each sleep, a probe each time that it came. Of the threads that
- * sleep in this way at a time the first 1,024 are watched.
+ * A thread is told of once for each sleep, a probe each time that it came. The first 1,024 of the
+ * threads that sleep in this way at a time are watched.
  */
 #pragma once
 

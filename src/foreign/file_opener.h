@@ -38,7 +38,7 @@ void file_opener_free(struct file_opener *o);		/* NULL is fine */
 
 /* The user who pays for what pid has mapped: wait_budget_user(). */
 uid_t file_opener_user(struct file_opener *o, pid_t pid);
-/* The same for a process that has these users. */
+/* The user who pays for a process that has these users. */
 uid_t file_opener_user_was(struct file_opener *o, uid_t real, uid_t effective);
 
 /*

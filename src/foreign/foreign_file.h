@@ -67,7 +67,7 @@ int foreign_open(int root, const char *path, const struct foreign_want *want, st
 
 /*
  * The first step of it: an O_PATH descriptor of what path leads to, of which nothing is known yet;
- * or -errno. Of want only links and same_mount count.
+ * or -errno. Only links and same_mount count of want.
  */
 int foreign_look_up(int root, const char *path, const struct foreign_want *want);
 

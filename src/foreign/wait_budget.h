@@ -52,7 +52,7 @@
 struct wait_budget;
 
 struct wait_budget *wait_budget_new(void);		/* NULL: no memory */
-/* The same with the text of another file than /etc/subuid. */
+/* Takes the text of another file than /etc/subuid. NULL: no memory. */
 struct wait_budget *wait_budget_new_with(const char *subuid);
 void wait_budget_free(struct wait_budget *b);		/* NULL is fine */
 

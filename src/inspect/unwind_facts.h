@@ -50,7 +50,7 @@ void unwind_facts_close(struct unwind_facts *f);	/* NULL is fine */
 
 /* Why a good ELF file has no unwind facts; NULL if it has some. */
 const char *unwind_facts_refusal(const struct elf_image *img);
-/* The same for a file. 0, or -errno if it is no ELF file. */
+/* Tells unwind_facts_refusal() of a file. 0, or -errno if it is no ELF file. */
 int unwind_facts_refusal_of(int fd, const char **why);
 
 bool unwind_facts_is_code(const struct unwind_facts *f, uint64_t vaddr);
@@ -67,7 +67,7 @@ void unwind_facts_symbol(const struct unwind_facts *f, uint64_t vaddr, char buf[
 size_t unwind_facts_places(const struct unwind_facts *f, const char *word, uint64_t *out,
 			   size_t max);
 
-/* The same, but by name only. */
+/* Finds places like unwind_facts_places(), but by name only. */
 size_t unwind_facts_named(const struct unwind_facts *f, const char *word, uint64_t *out,
 			  size_t max);
 

@@ -62,9 +62,9 @@ enum late_cause late_files_find(const struct late_files *files, const struct lat
 				struct late_found *out);
 
 /*
- * The same for a kernel of this release (uname -r), beneath both kinds of directories, at the
- * places of src/parse/kernel_file.h. Only its build-id tells it. Servers are not asked: such files
- * have hundreds of MiB.
+ * Looks for a kernel of this release (uname -r), beneath both kinds of directories, at the places
+ * of src/parse/kernel_file.h. Only its build-id tells it. Servers are not asked: such files have
+ * hundreds of MiB.
  */
 enum late_cause late_files_find_kernel(const struct late_files *files, const struct late_binary *b,
 				       const char *release, struct late_found *out);

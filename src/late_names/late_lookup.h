@@ -9,7 +9,7 @@
  * boot_id of the trace must be that of here. Symbols that the user names (--kallsyms) are taken as
  * they are.
  *
- * As when recording, parsers take the files, and what they answer is checked.
+ * Parsers take the files, like when recording, and what they answer is checked.
  */
 #pragma once
 

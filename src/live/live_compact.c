@@ -8,7 +8,7 @@
  *
  *	recent		Counts that grew in the newest windows, or that are the last row of a thread
  *			which is there, stay as they are.
- *	large		Of all others those with the largest share of their event stay, too.
+ *	large		All others with the largest share of their event stay, too.
  *	merged		What is left is added up by process and stack, without its thread, and the
  *			largest of these sums keep the stack.
  *	folded		The rest loses it: it is added to the count of its event, activity, end and
@@ -187,7 +187,10 @@ static uint32_t new_count(struct compaction *c, uint32_t old)
 	return c->copy.failed ? IX_NONE : c->self[old] - 1;
 }
 
-/* The same without it. The end of the user stack is kept: it says how good the stacks were. */
+/*
+ * New index of a count without its stack; IX_NONE: out of memory. The end of the user stack is
+ * kept: it says how good the stacks were.
+ */
 static uint32_t folded_count(struct compaction *c, uint32_t old)
 {
 	struct live_count key = c->l->counts.v[old];

@@ -22,7 +22,7 @@
  *	live_ids_release(&ids)
  *
  * A reference to what the segment does not define becomes an own id that nothing defines, one for
- * each type, so that "[missing]" stays "[missing]". Of an undefined thread each id gets an own one,
+ * each type, so that "[missing]" stays "[missing]". Each id of an undefined thread gets an own one,
  * because a REPEAT tells them apart.
  *
  * Limits. What can change while a thing stays the same is not compared (same_definition.h). The

@@ -133,7 +133,7 @@ void live_profile_times(const struct live_profile *l, uint64_t *begin_ns, uint64
  */
 int live_profile_read(const struct live_profile *l, uint32_t event, const struct fold_options *opts,
 		      struct profile **pp);
-/* The same of those that are chosen. */
+/* Makes a call tree of those counts that are chosen, like live_profile_read(). */
 int live_profile_choose(const struct live_profile *l, uint32_t event,
 			const struct live_choice *which, const struct fold_options *opts,
 			struct profile **pp);

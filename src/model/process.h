@@ -141,8 +141,9 @@ struct process *processes_add_before(struct processes *ps, struct process *oldes
 int process_map(struct process *p, const struct mapping *m);
 
 /*
- * The same for a mapping that a stack has met, also in a crowded process: if there is no room, it
- * takes the place of those that were met first, or of some that were not met.
+ * Adds a mapping that a stack has met, as process_map() does, also to a crowded process: if there
+ * is no room, it takes the place of those that were met first, or of some that were not met. 0 or
+ * -ENOMEM.
  */
 int process_meet(struct process *p, const struct mapping *m);
 

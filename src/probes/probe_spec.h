@@ -41,7 +41,7 @@ struct probe_spec {
 	char name[PROBE_SPEC_MAX];	/* as events are called: "uprobe:libc:malloc" */
 	/*
 	 * The rest holds of uprobes and usdt; of others, function is what stands behind the prefix.
-	 * Of usdt, function is "PROVIDER:NAME".
+	 * A usdt's function is "PROVIDER:NAME".
 	 */
 	char file[PROBE_SPEC_MAX];	/* "": any */
 	/* A name, a regular expression without its slashes, or the source file of a line. */

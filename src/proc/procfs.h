@@ -34,7 +34,7 @@ struct proc_map {
 int procfs_maps(pid_t tid, int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
 int procfs_maps_timed(struct timed_reader *reader, pid_t tid,
 		      int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
-/* The same for the one mapping that holds addr, if there is one (map_at.h). */
+/* Gives fn the one mapping that holds addr, if there is one (map_at.h). */
 int procfs_map_at_timed(struct timed_reader *reader, pid_t tid, uint64_t addr,
 			int (*fn)(void *ctx, const struct proc_map *map), void *ctx);
 

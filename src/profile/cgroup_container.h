@@ -8,7 +8,7 @@
  *	/docker/4f3a...9c
  *	/machine.slice/libpod-4f3a...9c.scope/container
  *
- * Of several ids (an engine inside a container) the last one counts.
+ * The last one counts where there are several ids (an engine inside a container).
  */
 #pragma once
 

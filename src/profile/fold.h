@@ -39,7 +39,7 @@ struct fold_options {
 int fold_report(struct report *rep, const struct fold_options *opts, struct profile **pp);
 
 /*
- * The same by hand, for a renderer that wants to know the node of each sample:
+ * A renderer that wants to know the node of each sample makes its tree by hand:
  *
  *	fold_limit(&opts, rep)
  *	fold_new(&opts, &f)

@@ -10,9 +10,9 @@
  *	fold_roots_release(&r)
  *
  *	by		level
- *	program		"java": the file that the process runs (program_name.h). Of several
- *			processes of one name each has its number, "java (12)"; more than FOLD_FEW
- *			of them are one, "cc1plus (212 processes)".
+ *	program		"java": the file that the process runs (program_name.h). Each of
+ *			several processes of one name has its number, "java (12)"; more than
+ *			FOLD_FEW of them are one, "cc1plus (212 processes)".
  *			Kernel threads are one program. "cc1plus (many processes)": some of them
  *			have ended and are not told apart any more (live_compact.c)
  *	process		"java (12)"

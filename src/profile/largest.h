@@ -5,7 +5,8 @@
  *	largest_init(&l, v, nr, keep)	v is a copy of the numbers and comes into another order
  *	largest_has(&l, x)		for each of them once: true for keep of them
  *
- * Of equal numbers, of which not all are among the largest, those that are asked for first are.
+ * Where numbers are equal and not all of them are among the largest, those count that are asked for
+ * first.
  */
 #pragma once
 

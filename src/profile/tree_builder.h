@@ -46,7 +46,10 @@ struct tree_builder {
 };
 
 int tree_builder_init(struct tree_builder *b);		/* 0 or -ENOMEM */
-/* The same, for a tree whose names are there already. They are the builder's if this succeeds. */
+/*
+ * Begins a tree whose names are there already. They are the builder's if this succeeds. 0 or
+ * -ENOMEM.
+ */
 int tree_builder_init_names(struct tree_builder *b, struct intern *names);
 void tree_builder_release(struct tree_builder *b);
 

@@ -42,8 +42,9 @@ bool view_is_plain(const struct view *v);
 int view_apply(const struct view *v, const struct report_limits *limits, struct profile **p);
 
 /*
- * The same. *place becomes an array, by node of the old tree: the node of the new one to whose self
- * the node's self was added; NODE_NONE: it is not in the new tree. The caller frees it.
+ * Does what view_apply() does. *place becomes an array, by node of the old tree: the node of the
+ * new one to whose self the node's self was added; NODE_NONE: it is not in the new tree. The caller
+ * frees it.
  */
 int view_apply_placed(const struct view *v, const struct report_limits *limits,
 		      struct profile **p, uint32_t **place);

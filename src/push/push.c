@@ -198,7 +198,7 @@ static bool is_too_costly(const struct run *r, const struct push_body *b)
 
 /*
  * Has the samples of one body encoded again, into bodies of half its size or of what the receiver
- * takes at once. As deliver().
+ * takes at once. Returns what deliver() does.
  */
 static int send_parts(struct run *r, const struct push_body *b)
 {
@@ -248,7 +248,7 @@ static int send_paced(struct run *r, const struct push_body *b, struct push_answ
 	return 1;
 }
 
-/* The answer says to come again. As come_again(). */
+/* The answer says to come again. Returns what come_again() does. */
 static bool was_put_off(struct run *r, const struct push_body *b, const struct push_answer *a)
 {
 	if (a->status == HTTP_TOO_MANY)
@@ -257,7 +257,7 @@ static bool was_put_off(struct run *r, const struct push_body *b, const struct p
 	return come_again(r, a);
 }
 
-/* The answer is the last one to this body. As deliver(). */
+/* The answer is the last one to this body. Returns what deliver() does. */
 static int end_body(struct run *r, const struct push_body *b, const struct push_answer *a)
 {
 	if (a->verdict == PUSH_NOT_HERE) {

@@ -125,8 +125,8 @@ int push_trace(struct push_target *t, int fd, const char *name, struct push_prog
 	       struct push_result *result);
 
 /*
- * The same of several traces, which become common bodies, as if they were one file. At most
- * PUSH_TRACES of them, and -EINVAL for more.
+ * Sends several traces, which become common bodies, as if they were one file. At most PUSH_TRACES
+ * of them, and -EINVAL for more.
  */
 #define PUSH_TRACES 128
 int push_traces(struct push_target *t, const int *fds, size_t nr, const char *name,

@@ -6,7 +6,7 @@
  *	2xx		PUSH_TAKEN; of OTLP perhaps in part, which is never sent again
  *	429 502 503 504	PUSH_AGAIN: after a while, or when the receiver says
  *	500		likewise, if it is no OTLP and the text says "Unavailable": Pyroscope while
- *			it starts. Of OTLP the specification forbids it
+ *			it starts. The specification of OTLP forbids it
  *	3xx 401 403	PUSH_NOT_HERE: no body would be taken. Redirections are not followed: they
  *	404 405 407	would carry headers with secrets to another host
  *	others		PUSH_REFUSED: this body would be refused again

@@ -50,7 +50,7 @@ void push_profile_id(struct push_job *job, const struct push_group *g, uint8_t i
 
 /* Counts a body and gives it to fn. */
 int push_give(struct push_job *job, const struct push_body *b);
-/* The same with these bytes, compressed if the options say so. */
+/* Makes these bytes a body, compressed if the options say so, and gives it to fn. */
 int push_give_packed(struct push_job *job, struct push_body *b, const void *raw, size_t raw_len);
 
 /* A value that the protocols can carry; those beyond are counted. */

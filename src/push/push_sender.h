@@ -7,8 +7,8 @@
  *	push_sender_close(s)
  *
  * TLS is verified, redirections are not followed, proxies are those of the environment
- * (http_proxy, https_proxy, no_proxy: curl(1)). Of an answer at most PUSH_ANSWER_MAX bytes are
- * read.
+ * (http_proxy, https_proxy, no_proxy: curl(1)). At most PUSH_ANSWER_MAX bytes of an answer
+ * are read.
  */
 #pragma once
 

@@ -8,9 +8,9 @@
  *	push_settings_read_headers(&options, getenv_fn, &s)	may be secret
  *	push_settings_release(&s)	overwrites secrets
  *
- * Of the options and the variables of OTLP (push_options.h) an option counts first, then the
- * variable for profiles, then the one for all. An empty variable is none. Headers of all sources go
- * together; of two with the same name that of the option counts, then that of a file.
+ * An option counts before the variables of OTLP (push_options.h), then the variable for profiles,
+ * then the one for all. An empty variable is none. Headers of all sources go together; of two with
+ * the same name that of the option counts, then that of a file.
  *
  * Source: the specification of the OTLP exporter, "Configuration Options" and "Specifying headers
  * via environment variables".

@@ -60,23 +60,23 @@ typedef int (*report_sample_fn)(void *ctx, const struct report_sample *s);
 /* Gives fn the samples of the event that is shown, if they pass the filters. */
 int report_samples(struct report *rep, report_sample_fn fn, void *ctx);
 
-/* The same for the samples of all events. Those of different events are never added. */
+/* Gives fn the samples of all events that pass. Those of different events are never added. */
 int report_all_samples(struct report *rep, report_sample_fn fn, void *ctx);
 
 /* Gives fn the rows of snapshots that pass the filters, whichever event is shown. */
 int report_scan_rows(struct report *rep, report_sample_fn fn, void *ctx);
 
 /*
- * The same, but of REPEATs only those rows that are of this scan of this segment. unfiltered: rows
- * that do not pass, too.
+ * Gives fn rows as report_scan_rows() does, but of REPEATs only those rows that are of this scan of
+ * this segment. unfiltered: rows that do not pass, too.
  */
 int report_rows_of(struct report *rep, uint32_t segment, uint32_t scan, bool unfiltered,
 		   report_sample_fn fn, void *ctx);
 
 /*
- * The same samples, for those who count them. Rows that a REPEAT stands for come later than others,
- * at the latest before the next segment, and together with all that are like them: nr, with the
- * weight of all of them. Their .rec and .real_ns are of an earlier row.
+ * Gives the samples of the functions above to those who count them. Rows that a REPEAT stands for
+ * come later than others, at the latest before the next segment, and together with all that are
+ * like them: nr, with the weight of all of them. Their .rec and .real_ns are of an earlier row.
  */
 struct report_counting {
 	bool scan_rows;			/* rows of snapshots, not samples of the event */

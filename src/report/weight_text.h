@@ -25,8 +25,8 @@ const char *count_text(uint64_t n, char buf[WEIGHT_TEXT_MAX]);	/* "1,234,567" */
 const char *weight_text(uint64_t weight, const char *unit, char buf[WEIGHT_TEXT_MAX]);
 
 /*
- * The same, with a name for the things counted if the unit does not name them. name is a plural,
- * such as an event's name; "1 page-fault" loses its s.
+ * A weight with its unit, and with a name for the things counted if the unit does not name them.
+ * name is a plural, such as an event's name; "1 page-fault" loses its s.
  */
 const char *weight_text_of(uint64_t weight, const char *unit, const char *name,
 			   char buf[WEIGHT_TEXT_MAX]);

@@ -55,9 +55,9 @@ enum sandbox_kind {
 	 */
 	SANDBOX_WORKER,
 	/*
-	 * The same, and what a command for its user takes: files and their names, also in memory,
-	 * threads, waiting
-	 * for children, the size of a terminal, signals as a descriptor.
+	 * A command for its user may do what a worker may, and what it needs besides: files and
+	 * their names, also in memory, threads, waiting for children, the size of a terminal,
+	 * signals as a descriptor.
 	 */
 	SANDBOX_REPORT,
 	SANDBOX_KINDS

@@ -14,5 +14,5 @@ struct cached_memory;
 struct cached_memory *cached_memory_new(const struct target_memory *m);
 void cached_memory_free(struct cached_memory *c);	/* NULL is fine */
 
-/* The same memory through the kept pages; valid as long as c. */
+/* The memory m, read through the kept pages; valid as long as c. */
 const struct target_memory *cached_memory_view(const struct cached_memory *c);

@@ -65,7 +65,7 @@ void served_close(struct served *v);
 struct shared_text *served_events(struct served *v, struct served_at *at);
 /* event: its name; NULL: the one that is shown by itself. NULL: out of memory. */
 struct shared_text *served_tree(struct served *v, const char *event);
-/* The same as a message of server-sent events. */
+/* Puts served_tree() of the event that is shown into a message of server-sent events. */
 struct shared_text *served_tree_event(struct served *v);
 /*
  * A descriptor of a trace that stays as it is, and its range in there. -errno, silently. It is

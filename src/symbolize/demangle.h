@@ -31,10 +31,16 @@
  */
 int demangle(const char *sysname, struct byte_buf *out);
 
-/* The same without parameters, return types and clones, as people type names: "foo::bar". */
+/*
+ * Appends the name without parameters, return types and clones, as people type it: "foo::bar".
+ * Returns what demangle() does.
+ */
 int demangle_bare(const char *sysname, struct byte_buf *out);
 
-/* The same for a name of a program that is known to have code from GNAT: "pack__f" is "pack.f". */
+/*
+ * Appends a name of a program that is known to have code from GNAT: "pack__f" is "pack.f". Returns
+ * what demangle() does.
+ */
 int demangle_ada(const char *sysname, struct byte_buf *out);
 bool demangle_is_ada(const char *sysname);	/* it may be one, by its form */
 

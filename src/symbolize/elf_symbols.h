@@ -2,8 +2,8 @@
 /*
  * The functions of one ELF file: from .symtab (its separate debug file's, its own, or that of
  * .gnu_debugdata), .dynsym, the PLT, Go's own table, and from section names. A function takes 12
- * bytes in a sorted array; names stay in the file and are read when they are asked for. The same of
- * its static variables, from .symtab and .dynsym.
+ * bytes in a sorted array; names stay in the file and are read when they are asked for. So are the
+ * names of its static variables, from .symtab and .dynsym.
  *
  *	elf_symbols_load(...)			reads all sources once
  *	elf_symbols_find(s, addr, ...)		the function that covers addr

@@ -44,7 +44,7 @@ int kernel_symbols_read(const struct kernel_files *f, struct kernel_symbols **kp
 int kernel_symbols_load(struct kernel_symbols **kp);		/* opens and reads them */
 void kernel_symbols_free(struct kernel_symbols *k);
 
-/* The same from other files, for tests. modules may be missing; sysfs takes the place of /sys. */
+/* Loads from other files, for tests. modules may be missing; sysfs takes the place of /sys. */
 int kernel_symbols_load_from(const char *kallsyms, const char *modules, const char *sysfs,
 			     struct kernel_symbols **kp);
 

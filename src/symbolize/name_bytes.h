@@ -20,7 +20,7 @@ struct name_bytes {
  */
 void name_bytes_keep(struct elf_image *img, const char *section, int fd, const void *data,
 		     struct name_bytes *n);
-/* The same, as a copy: the rest of data is large. 0 or -ENOMEM. */
+/* Keeps names as a copy, because the rest of data is large. 0 or -ENOMEM. */
 int name_bytes_copy(struct elf_image *img, const char *section, const void *data,
 		    struct name_bytes *n);
 

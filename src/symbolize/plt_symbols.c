@@ -207,7 +207,7 @@ static int add_section(struct symbol_set *set, const struct plt *plt, const char
 		uint64_t slot_addr = plt->arch->decode(p, sec.size - at, sec.addr + at);
 		const struct slot *slot = slot_addr ? find_slot(&plt->slots, slot_addr) : NULL;
 
-		/* The same stub again, without its "bti c". */
+		/* This is the last stub once more, without its "bti c". */
 		if (!slot || (last == slot && at - last_at == 4))
 			continue;
 		if (last)

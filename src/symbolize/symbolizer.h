@@ -181,7 +181,10 @@ void symbolizer_give_file(struct symbolizer *s, uint32_t binary, const struct sy
  */
 int symbolizer_request(struct symbolizer *s, uint32_t binary, uint32_t cookie, uint64_t addr,
 		       bool is_return);
-/* The same for a virtual address in the data of an ELF file; func_addr: where a variable begins. */
+/*
+ * Requests the name of a virtual address in the data of an ELF file; func_addr: where a variable
+ * begins.
+ */
 int symbolizer_request_variable(struct symbolizer *s, uint32_t binary, uint32_t cookie,
 				uint64_t addr);
 

@@ -72,7 +72,7 @@ struct symbol_file symbolizer_file_of(struct subject *s, unsigned max_depth,
 bool symbolizer_wants_lines(const struct symbolizer *s, const struct batch *job);
 /* The batch that comes first of those that wait; NULL: none waits. */
 struct batch *symbolizer_take_waiting(struct symbolizer *s);
-/* The same, with all others of its owner chained to it. */
+/* The batch that comes first, with all others of its owner chained to it; NULL: none waits. */
 struct batch *symbolizer_take_group(struct symbolizer *s);
 
 /* Puts a batch behind those that have answers, or frees it if its requests were forgotten. */

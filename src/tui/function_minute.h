@@ -64,7 +64,7 @@ void function_minute_find(const struct function_minute *m, uint64_t key, bool to
 			  uint32_t columns, uint64_t *cells);
 void function_minute_release(struct function_minute *m);
 
-/* The same of a whole tree: the caller frees *v. 0 or -ENOMEM. */
+/* Adds up what each function of a whole tree costs: the caller frees *v. 0 or -ENOMEM. */
 int function_costs_make(const struct profile *p, struct minute_function **v, size_t *nr);
 /* NULL: there is no such function. */
 const struct minute_function *function_costs_find(const struct minute_function *v, size_t nr,

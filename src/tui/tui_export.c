@@ -72,7 +72,7 @@ static uint32_t place_of(const struct renderer *r)
 	return i;
 }
 
-/* The time that is seen, as dates. Of several recordings in the file the last one is seen. */
+/* The time that is seen, as dates. The last one of several recordings in the file is seen. */
 static void set_time(const struct tui *t, const struct live_choice *seen, struct sample_wish *wish)
 {
 	const struct live_profile *l = tui_live(t);

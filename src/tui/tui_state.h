@@ -125,7 +125,10 @@ void tui_remake(struct tui *t);
 void tui_mark(struct tui *t);
 /* The node of the mark that a node of the profile is; NODE_NONE: there is none. */
 uint32_t tui_marked(const struct tui *t, uint32_t node);
-/* The same of a child, where that of its parent is known (NODE_NONE: there is none). */
+/*
+ * The node of the mark that a child is, where that of its parent is known (NODE_NONE: there is
+ * none).
+ */
 uint32_t tui_marked_child(const struct tui *t, uint32_t parent_then, uint32_t node);
 /*
  * How much the share of a node differs from that of the mark, beyond what so few samples may differ

@@ -26,7 +26,7 @@
  * from the first to the last snapshot that found the same: between these nothing is known. Threads
  * that have no samples are not shown.
  *
- * "pid" is a text. Of recordings after the first one it has the recording's number behind it.
+ * "pid" is a text. Recordings after the first one have their number behind it.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 const char *text_percent(uint64_t part, uint64_t whole, char buf[32]);	/* 12.34%, rounded */
-/* The same, and "< 0.01%" for something that is more than nothing. */
+/* Gives "12.34%" as well, and "< 0.01%" for something that is more than nothing. */
 const char *text_small_percent(uint64_t part, uint64_t whole, char buf[32]);
 const char *text_seconds(uint64_t ns, char buf[32]);			/* 1.234 ms */
 
@@ -33,5 +33,5 @@ size_t text_fit_words(const char *s, unsigned room_px);
 void text_put_cut(FILE *out, const char *s, unsigned room_px);
 void text_put_middle_cut(FILE *out, const char *s, unsigned room_px);
 
-/* The same for a function's name, which takes a shorter form first (short_name.h). */
+/* Writes a function's name likewise, which takes a shorter form first (short_name.h). */
 void text_put_name(FILE *out, const char *s, unsigned room_px);

@@ -35,8 +35,8 @@ const char *wait_object_text(const struct syscall_names *calls, const struct rec
 			     char buf[WAIT_TEXT_MAX]);
 
 /*
- * The same, escaped, with the name of the descriptor where that is known: "data from tcp
- * 127.0.0.1:80 -> 127.0.0.1:4711 ESTABLISHED", "read /dev/ttyS0". False: nothing is known.
+ * Writes wait_object_text() escaped, with the name of the descriptor where that is known: "data
+ * from tcp 127.0.0.1:80 -> 127.0.0.1:4711 ESTABLISHED", "read /dev/ttyS0". False: nothing is known.
  */
 bool wait_put_object(const struct definition_store *t, const struct syscall_names *calls,
 		     const struct rec_sample *rec, FILE *out);

@@ -164,7 +164,7 @@ static void take_identity(struct binary *b, const struct elf_identity *id)
 	b->nr_segments = id->nr_segments;
 }
 
-/* The same for our own vdso, which is parsed here. */
+/* Our own vdso is parsed here. */
 static void read_vdso(struct binary *b, const void *data, size_t len)
 {
 	struct elf_image *img;

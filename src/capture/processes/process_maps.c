@@ -134,7 +134,7 @@ static void say_crowded(struct process_maps *pm, const struct process *p)
 	pm->has_said_crowded = true;
 }
 
-/* A mapping that /proc or an event tells of. Of a crowded process its end alone may matter. */
+/* A mapping that /proc or an event tells of. Its end alone may matter in a crowded process. */
 static int take_map(struct process_maps *pm, struct process *p, pid_t tid,
 		    const struct proc_map *map, struct mapping *m)
 {

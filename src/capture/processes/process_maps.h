@@ -13,8 +13,8 @@
  *
  * What is read when. No event tells of mappings that go, so /proc/PID/maps is read again when a
  * stack is in no known mapping, and when 64 mappings came since the last time; but not more often
- * than every 100 ms, and for a twentieth of the time. Of a crowded process only the mapping in
- * question is asked for (src/proc/map_at.h).
+ * than every 100 ms, and for a twentieth of the time. Only the mapping in question is asked for
+ * where a process is crowded (src/proc/map_at.h).
  *
  * Files. The file of a mapping is opened when the mapping becomes known, because the process may be
  * gone when a stack comes. A user who maps very many has them opened when a stack meets them

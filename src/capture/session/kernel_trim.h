@@ -37,8 +37,8 @@ size_t kernel_trim(const struct kernel_symbols *k, const uint64_t *frames, size_
 bool kernel_trim_interrupted(const struct kernel_symbols *k, const uint64_t *frames, size_t *nr);
 
 /*
- * The same of a stack in the handler of an interrupt that may have interrupted another handler:
- * only the frames of the innermost.
+ * The number of frames that belong to the innermost handler, of a stack in the handler of an
+ * interrupt that may have interrupted another handler.
  */
 size_t kernel_trim_handler(const struct kernel_symbols *k, const uint64_t *frames, size_t nr);
 

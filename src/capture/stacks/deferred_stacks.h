@@ -17,8 +17,8 @@
  * is there; the next deferred_stacks_try() unwinds the stack to main() and gives it on, as if the
  * kernel side had done so. Other stacks that met the same library wait for the same table.
  *
- * The same for stacks that met generated code of which nothing is known (WIRE_WANTS_CODE): they
- * wait until its window is there (code_windows.h), and go on as they can then be unwound.
+ * Stacks that met generated code of which nothing is known (WIRE_WANTS_CODE) are kept likewise:
+ * they wait until its window is there (code_windows.h), and go on as they can then be unwound.
  *
  * Stacks of scans: a sample comes with up to 256 KiB of stack memory (WIRE_DELTA_PAGES), a row of a
  * scan with 20 KiB at most, because a scan meets thousands of threads at once, and that of a thread

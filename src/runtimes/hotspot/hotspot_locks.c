@@ -302,7 +302,7 @@ static bool has_class(struct look *k, uint64_t object, uint32_t bytes)
 	return klass && !(klass & 7) && is_synchronizer(k, klass);
 }
 
-/* The same with compact headers: the highest bits of the first word are the class (JDK 24 on). */
+/* Compact headers have the class in the highest bits of the first word (JDK 24 on). */
 static bool has_compact_class(struct look *k, uint64_t object)
 {
 	uint64_t narrow = object & 7 ? 0 : read_u64(k, object) >> COMPACT_KLASS_SHIFT;

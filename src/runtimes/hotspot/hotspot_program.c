@@ -63,7 +63,7 @@ static void choose_method(const struct writer *w, int label)
 		frame_jump_if_value(w->b, KIND, (int32_t)w->l->nm_bytes, label);
 }
 
-/* The same for code that jumps to a method, and has no frame. */
+/* Goes to at_sp if the block is code that jumps to a method, and has no frame. */
 static void choose_entry(const struct writer *w)
 {
 	if (has(w->l->blob_kind)) {

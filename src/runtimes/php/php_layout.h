@@ -5,8 +5,8 @@
  * the function (zend_function: zend_op_array, or zend_internal_function of one written in C), and
  * the operation that it is at, which knows its line.
  *
- * The same in all versions, for 64 bits: zend_execute_data, zend_op, zend_string, the first fields
- * of a zend_function, the name of a class.
+ * These are equal in all versions, for 64 bits: zend_execute_data, zend_op, zend_string, the first
+ * fields of a zend_function, the name of a class.
  */
 #pragma once
 

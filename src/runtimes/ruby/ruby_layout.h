@@ -41,7 +41,7 @@ struct ruby_layout {
 	uint32_t shapes_of_vm;		/* the list of shapes; 0: classes have tables instead */
 };
 
-/* The same in all versions that are known. */
+/* These offsets are equal in all versions that are known. */
 enum {
 	RUBY_EC_STACK = 0, RUBY_EC_STACK_WORDS = 8, RUBY_EC_FRAME = 16,
 	RUBY_FRAME_PC = 0, RUBY_FRAME_ISEQ = 16, RUBY_FRAME_EP = 32,

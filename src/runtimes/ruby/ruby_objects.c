@@ -215,7 +215,7 @@ static bool is_wanted(const struct ruby_reading *r, const struct wanted *w, uint
 	       (is_called(r, id, w->a) || (w->b && is_called(r, id, w->b)));
 }
 
-/* The same as variable_of(), by the class's shape. */
+/* Finds what variable_of() finds, by the class's shape. */
 static uint64_t variable_by_shape(const struct ruby_reading *r, uint64_t class,
 				  const struct wanted *w)
 {
