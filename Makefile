@@ -49,7 +49,7 @@ BPF_CFLAGS := -target bpf -O2 -g -Wall -Werror -ffreestanding -mcpu=v3 -I. -I$(O
 LDLIBS := -lbpf -ldw -lelf -lz -llzma -lzstd -lpcre2-8 -lseccomp -lcap-ng -liberty -lprotobuf-c -lncursesw -ltinfo -lpthread
 REPORT_LDLIBS := -lzstd -lz -lpcre2-8 -lseccomp -lcap-ng -lpthread
 
-# Sources by layer (tests/layers.sh checks the layers). They are listed, not globbed.
+# Sources are listed, not globbed (tests/layers.sh checks which layer may use which).
 include sources.mk
 
 REPORT_OBJS := $(patsubst %.c,$(B)/%.o,$(REPORT_SRCS) $(REPORT_MAIN_SRCS) $(REPORT_PROGRAM_SRCS))

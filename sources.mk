@@ -1,128 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every source, by layer. One line each: additions merge cleanly.
+# Every source, in alphabetical order in its list. One line each: additions merge cleanly.
 
 # The half that reports. It links with zstd, libseccomp and libcap-ng alone: `make report-half`, tests/tools/report_half.sh.
 REPORT_SRCS := \
-	src/base/base64.c \
-	src/base/call_before.c \
-	src/base/close_fds.c \
-	src/base/extents.c \
-	src/base/fail.c \
-	src/base/fd_message.c \
-	src/base/file_limit.c \
-	src/base/hash_index.c \
-	src/base/helper_deaths.c \
-	src/base/helper_process.c \
-	src/base/hex.c \
-	src/base/intern.c \
-	src/base/io.c \
-	src/base/memory.c \
-	src/base/memory_limit.c \
-	src/base/nearest.c \
-	src/base/opt.c \
-	src/base/patience.c \
-	src/base/opt_help.c \
-	src/base/opt_values.c \
-	src/base/own_file.c \
-	src/base/terminal.c \
-	src/base/process_limits.c \
-	src/base/sha256.c \
-	src/base/short_slice.c \
-	src/base/stack_room.c \
-	src/base/stop_signals.c \
-	src/base/sudo_user.c \
-	src/base/task_state.c \
-	src/base/timed_reader.c \
-	src/base/visible.c \
-	src/base/worker.c \
-	src/rights/call_filter.c \
-	src/rights/capabilities.c \
-	src/rights/landlock.c \
-	src/rights/message_user.c \
-	src/rights/recording_rights.c \
-	src/rights/sandbox.c \
-	src/output/output_file.c \
-	src/output/output_files.c \
-	src/output/output_guard.c \
-	src/output/output_place.c \
-	src/model/binary.c \
-	src/model/definition_joiner.c \
-	src/model/definition_load.c \
-	src/model/definition_store.c \
-	src/model/per_process.c \
-	src/model/process.c \
-	src/model/process_mappings.c \
-	src/model/record.c \
-	src/model/same_definition.c \
-	src/model/stacks.c \
-	src/model/syscall_names.c \
-	formats/trace/chunk_decoder.c \
-	formats/trace/chunk_encoder.c \
-	formats/trace/chunk_finder.c \
-	formats/trace/crc32c.c \
-	formats/trace/id_checker.c \
-	formats/trace/record_codec.c \
-	formats/trace/record_fields.c \
-	formats/trace/sample_columns.c \
-	formats/trace/sample_order.c \
-	formats/trace/scan_rows.c \
-	formats/trace/trace_layout.c \
-	formats/trace/trace_merge.c \
-	formats/trace/trace_output.c \
-	formats/trace/trace_reader.c \
-	formats/trace/trace_source.c \
-	formats/trace/trace_writer.c \
-	src/profile/answer.c \
-	src/profile/answer_text.c \
-	src/profile/cgroup_container.c \
-	src/report/cpu_check.c \
-	src/diff/diff.c \
-	src/diff/diff_merge.c \
-	src/diff/diff_side.c \
-	src/diff/diff_stats.c \
-	src/diff/diff_tests.c \
-	src/profile/fold.c \
-	src/profile/fold_roots.c \
-	src/profile/program_name.c \
-	src/profile/fold_stacks.c \
-	src/profile/frame_name.c \
-	src/profile/largest.c \
-	src/profile/live_scans.c \
-	src/report/loss_list.c \
-	src/report/name_health.c \
-	src/profile/no_match.c \
-	src/profile/name_match.c \
-	src/report/part_joiner.c \
-	src/profile/profile.c \
-	src/profile/profile_delta.c \
-	src/report/query.c \
-	src/report/recording_facts.c \
-	src/report/quiet_threads.c \
-	src/report/report.c \
-	src/report/report_learn.c \
-	src/report/report_pass.c \
-	src/report/report_sample.c \
-	src/report/report_segments.c \
-	src/report/report_subject.c \
-	src/report/report_text.c \
-	src/profile/sample_counts.c \
-	src/report/stack_cause.c \
-	src/report/state_words.c \
-	src/report/stack_filter.c \
-	src/report/stack_health.c \
-	src/profile/stack_note.c \
-	src/report/stack_tally.c \
-	src/report/trace_events.c \
-	src/report/trace_summary.c \
-	src/profile/tree_builder.c \
-	src/profile/view.c \
-	src/waits/wait_edges.c \
-	src/waits/wait_function.c \
-	src/waits/wait_graph.c \
-	src/waits/wait_graphs.c \
-	src/waits/wait_place.c \
-	src/report/wall_clock.c \
-	src/report/weight_text.c \
 	formats/render/callgrind.c \
 	formats/render/collapse.c \
 	formats/render/columns.c \
@@ -131,7 +11,7 @@ REPORT_SRCS := \
 	formats/render/csv/csv_columns.c \
 	formats/render/csv/csv_origin.c \
 	formats/render/csv/csv_stacks.c \
-	formats/render/page/diff_html.c \
+	formats/render/csv/ndjson.c \
 	formats/render/diff_renderers.c \
 	formats/render/diff_text.c \
 	formats/render/escape.c \
@@ -140,13 +20,14 @@ REPORT_SRCS := \
 	formats/render/frame_marks.c \
 	formats/render/function_list.c \
 	formats/render/gzip_stream.c \
-	formats/render/page/html.c \
 	formats/render/json.c \
 	formats/render/json_writer.c \
 	formats/render/layout.c \
-	formats/render/csv/ndjson.c \
 	formats/render/output_limit.c \
 	formats/render/output_list.c \
+	formats/render/packed_output.c \
+	formats/render/page/diff_html.c \
+	formats/render/page/html.c \
 	formats/render/page/page_data.c \
 	formats/render/page/page_encode.c \
 	formats/render/page/page_facts.c \
@@ -159,7 +40,6 @@ REPORT_SRCS := \
 	formats/render/page/page_tables.c \
 	formats/render/page/page_tree.c \
 	formats/render/page/page_waits.c \
-	formats/render/packed_output.c \
 	formats/render/path_memos.c \
 	formats/render/perf_script.c \
 	formats/render/pprof.c \
@@ -181,17 +61,295 @@ REPORT_SRCS := \
 	formats/render/time_order.c \
 	formats/render/tree_choice.c \
 	formats/render/waits/wait_list.c \
-	formats/render/waits/wait_text.c \
 	formats/render/waits/wait_stacks.c \
 	formats/render/waits/wait_table.c \
+	formats/render/waits/wait_text.c \
 	formats/render/waits/waits.c \
-	formats/render/zstd_stream.c \
 	formats/render/waits/waits_json.c \
+	formats/render/zstd_stream.c \
+	formats/trace/chunk_decoder.c \
+	formats/trace/chunk_encoder.c \
+	formats/trace/chunk_finder.c \
+	formats/trace/crc32c.c \
+	formats/trace/id_checker.c \
+	formats/trace/record_codec.c \
+	formats/trace/record_fields.c \
+	formats/trace/sample_columns.c \
+	formats/trace/sample_order.c \
+	formats/trace/scan_rows.c \
+	formats/trace/trace_layout.c \
+	formats/trace/trace_merge.c \
+	formats/trace/trace_output.c \
+	formats/trace/trace_reader.c \
+	formats/trace/trace_source.c \
+	formats/trace/trace_writer.c \
+	src/base/base64.c \
+	src/base/call_before.c \
+	src/base/close_fds.c \
+	src/base/extents.c \
+	src/base/fail.c \
+	src/base/fd_message.c \
+	src/base/file_limit.c \
+	src/base/hash_index.c \
+	src/base/helper_deaths.c \
+	src/base/helper_process.c \
+	src/base/hex.c \
+	src/base/intern.c \
+	src/base/io.c \
+	src/base/memory.c \
+	src/base/memory_limit.c \
+	src/base/nearest.c \
+	src/base/opt.c \
+	src/base/opt_help.c \
+	src/base/opt_values.c \
+	src/base/own_file.c \
+	src/base/patience.c \
+	src/base/process_limits.c \
+	src/base/sha256.c \
+	src/base/short_slice.c \
+	src/base/stack_room.c \
+	src/base/stop_signals.c \
+	src/base/sudo_user.c \
+	src/base/task_state.c \
+	src/base/terminal.c \
+	src/base/timed_reader.c \
+	src/base/visible.c \
+	src/base/worker.c \
+	src/diff/diff.c \
+	src/diff/diff_merge.c \
+	src/diff/diff_side.c \
+	src/diff/diff_stats.c \
+	src/diff/diff_tests.c \
+	src/model/binary.c \
+	src/model/definition_joiner.c \
+	src/model/definition_load.c \
+	src/model/definition_store.c \
+	src/model/per_process.c \
+	src/model/process.c \
+	src/model/process_mappings.c \
+	src/model/record.c \
+	src/model/same_definition.c \
+	src/model/stacks.c \
+	src/model/syscall_names.c \
+	src/output/output_file.c \
+	src/output/output_files.c \
+	src/output/output_guard.c \
+	src/output/output_place.c \
+	src/profile/answer.c \
+	src/profile/answer_text.c \
+	src/profile/cgroup_container.c \
+	src/profile/fold.c \
+	src/profile/fold_roots.c \
+	src/profile/fold_stacks.c \
+	src/profile/frame_name.c \
+	src/profile/largest.c \
+	src/profile/live_scans.c \
+	src/profile/name_match.c \
+	src/profile/no_match.c \
+	src/profile/profile.c \
+	src/profile/profile_delta.c \
+	src/profile/program_name.c \
+	src/profile/sample_counts.c \
+	src/profile/stack_note.c \
+	src/profile/tree_builder.c \
+	src/profile/view.c \
+	src/report/cpu_check.c \
+	src/report/loss_list.c \
+	src/report/name_health.c \
+	src/report/part_joiner.c \
+	src/report/query.c \
+	src/report/quiet_threads.c \
+	src/report/recording_facts.c \
+	src/report/report.c \
+	src/report/report_learn.c \
+	src/report/report_pass.c \
+	src/report/report_sample.c \
+	src/report/report_segments.c \
+	src/report/report_subject.c \
+	src/report/report_text.c \
+	src/report/stack_cause.c \
+	src/report/stack_filter.c \
+	src/report/stack_health.c \
+	src/report/stack_tally.c \
+	src/report/state_words.c \
+	src/report/trace_events.c \
+	src/report/trace_summary.c \
+	src/report/wall_clock.c \
+	src/report/weight_text.c \
+	src/rights/call_filter.c \
+	src/rights/capabilities.c \
+	src/rights/landlock.c \
+	src/rights/message_user.c \
+	src/rights/recording_rights.c \
+	src/rights/sandbox.c \
+	src/waits/wait_edges.c \
+	src/waits/wait_function.c \
+	src/waits/wait_graph.c \
+	src/waits/wait_graphs.c \
+	src/waits/wait_place.c \
 
 # The half that records, and the code that reads ELF files.
 CAPTURE_SRCS := \
+	src/agent/agent_check.c \
+	src/agent/agent_children.c \
+	src/agent/agent_config.c \
+	src/agent/agent_keys.c \
+	src/agent/agent_metrics.c \
+	src/agent/agent_reload.c \
+	src/agent/agent_state.c \
+	src/agent/agent_status.c \
+	src/agent/agent_windows.c \
+	src/agent/own_cost.c \
+	src/agent/rate_budget.c \
+	src/agent/recorder_words.c \
+	src/agent/ring_journal.c \
+	src/agent/sd_notify.c \
+	src/agent/spool.c \
+	src/agent/spool_folder.c \
+	src/agent/spool_names.c \
+	src/agent/supervisor.c \
+	src/agent/window_cutter.c \
+	src/agent/window_sender.c \
 	src/base/child_forker.c \
 	src/base/shared_library.c \
+	src/capture/bpf/bpf_object.c \
+	src/capture/bpf/capture_access.c \
+	src/capture/bpf/capture_bpf.c \
+	src/capture/bpf/capture_maps.c \
+	src/capture/bpf/load_errors.c \
+	src/capture/bpf/map_sizes.c \
+	src/capture/bpf/probe_misses.c \
+	src/capture/bpf/slab_publisher.c \
+	src/capture/bpf/traced_function.c \
+	src/capture/bpf/uprobe_multi.c \
+	src/capture/bpf/wait_calls.c \
+	src/capture/collectors/collectors.c \
+	src/capture/collectors/cpu_events.c \
+	src/capture/collectors/event_modes.c \
+	src/capture/collectors/event_table.c \
+	src/capture/collectors/interrupts.c \
+	src/capture/collectors/left_readers.c \
+	src/capture/collectors/off_cpu.c \
+	src/capture/collectors/perf_sampler.c \
+	src/capture/collectors/pmu_event.c \
+	src/capture/collectors/probe_attach.c \
+	src/capture/collectors/probe_conditions.c \
+	src/capture/collectors/probe_list.c \
+	src/capture/collectors/probe_sums.c \
+	src/capture/collectors/probes.c \
+	src/capture/collectors/rate_watch.c \
+	src/capture/collectors/ring_queue.c \
+	src/capture/collectors/running_threads.c \
+	src/capture/collectors/sampling.c \
+	src/capture/collectors/scans.c \
+	src/capture/collectors/sleepers.c \
+	src/capture/collectors/task_reader.c \
+	src/capture/collectors/task_snapshot.c \
+	src/capture/collectors/usdt_places.c \
+	src/capture/collectors/usdt_stack_list.c \
+	src/capture/collectors/usdt_stacks.c \
+	src/capture/losses.c \
+	src/capture/low_latency.c \
+	src/capture/processes/binary_store.c \
+	src/capture/processes/cmdlines.c \
+	src/capture/processes/hidden_tasks.c \
+	src/capture/processes/jit_answers.c \
+	src/capture/processes/jit_code.c \
+	src/capture/processes/jit_names.c \
+	src/capture/processes/jit_process.c \
+	src/capture/processes/jit_reading.c \
+	src/capture/processes/jvm_maps.c \
+	src/capture/processes/process_maps.c \
+	src/capture/processes/process_tracker.c \
+	src/capture/processes/remote_fs_files.c \
+	src/capture/processes/table_store.c \
+	src/capture/processes/table_turns.c \
+	src/capture/processes/task_events.c \
+	src/capture/recorder.c \
+	src/capture/recorder_kernel.c \
+	src/capture/recorder_losses.c \
+	src/capture/recorder_open.c \
+	src/capture/recorder_options.c \
+	src/capture/recorder_owners.c \
+	src/capture/recorder_segments.c \
+	src/capture/recorder_tell.c \
+	src/capture/recorder_workers.c \
+	src/capture/session/code_owners.c \
+	src/capture/session/definitions.c \
+	src/capture/session/interrupted.c \
+	src/capture/session/kernel_trim.c \
+	src/capture/session/last_samples.c \
+	src/capture/session/met_tasks.c \
+	src/capture/session/runtime_attacher.c \
+	src/capture/session/runtime_locks.c \
+	src/capture/session/runtime_names.c \
+	src/capture/session/runtime_shift.c \
+	src/capture/session/session.c \
+	src/capture/session/session_locks.c \
+	src/capture/session/session_meta.c \
+	src/capture/session/session_names.c \
+	src/capture/session/session_process.c \
+	src/capture/session/session_segment.c \
+	src/capture/session/session_shadows.c \
+	src/capture/session/shadow_names.c \
+	src/capture/session/stack_definer.c \
+	src/capture/session/vector_names.c \
+	src/capture/stacks/code_pages.c \
+	src/capture/stacks/code_request.c \
+	src/capture/stacks/code_shares.c \
+	src/capture/stacks/code_window_reads.c \
+	src/capture/stacks/code_window_state.c \
+	src/capture/stacks/code_windows.c \
+	src/capture/stacks/deferred_stacks.c \
+	src/capture/stacks/deferred_unwind.c \
+	src/capture/stacks/held_stacks.c \
+	src/capture/stacks/memory_reader.c \
+	src/capture/stacks/shadow_words.c \
+	src/capture/stacks/stack_blocks.c \
+	src/capture/stacks/stack_ids.c \
+	src/capture/stacks/stack_mirrors.c \
+	src/capture/stacks/wire_decode.c \
+	src/capture/tables/process_runtimes.c \
+	src/capture/tables/room_owners.c \
+	src/capture/tables/unwind_loader.c \
+	src/capture/tables/unwind_loader_places.c \
+	src/capture/tables/unwind_loader_room.c \
+	src/capture/tables/unwind_rules.c \
+	src/capture/tables/unwind_slabs.c \
+	src/capture/tables/unwind_slices.c \
+	src/capture/tables/user_costs.c \
+	src/capture/waits/descriptor_names.c \
+	src/capture/waits/peer_samples.c \
+	src/capture/waits/socket_text.c \
+	src/capture/waits/wait_facts.c \
+	src/capture/waits/wait_peers.c \
+	src/debug_info/alternate_name.c \
+	src/debug_info/debug_expected.c \
+	src/debug_info/debug_file.c \
+	src/debug_info/debug_index.c \
+	src/debug_info/debug_lines.c \
+	src/debug_info/debug_section.c \
+	src/debug_info/debug_sections.c \
+	src/debug_info/die_abbrevs.c \
+	src/debug_info/die_cursor.c \
+	src/debug_info/die_ranges.c \
+	src/debug_info/die_units.c \
+	src/debug_info/dwp_index.c \
+	src/debug_info/go_lines.c \
+	src/debug_info/go_pcs.c \
+	src/debug_info/line_order.c \
+	src/debug_info/line_program.c \
+	src/debug_info/split_file.c \
+	src/debug_info/split_unit.c \
+	src/debug_info/unit_functions.c \
+	src/debug_info/unit_lines.c \
+	src/debug_info/unit_reader.c \
+	src/debug_info/unit_regions.c \
+	src/debug_info/unit_source.c \
+	src/debug_info/unit_spans.c \
+	src/debug_info/unit_table.c \
+	src/debug_info/unit_tree.c \
+	src/debug_info/unit_writer.c \
 	src/elf/beside_names.c \
 	src/elf/debug_name.c \
 	src/elf/elf_image.c \
@@ -200,23 +358,125 @@ CAPTURE_SRCS := \
 	src/elf/go_image.c \
 	src/elf/packed_section.c \
 	src/elf/plain_elf.c \
+	src/elf_unwind/code_symbols.c \
+	src/elf_unwind/coroutine_starts.c \
+	src/elf_unwind/elf_cfi.c \
+	src/elf_unwind/elf_code_rows.c \
+	src/elf_unwind/elf_unwind_part.c \
+	src/elf_unwind/elf_unwind_table.c \
+	src/flight/flight_file.c \
+	src/flight/flight_keeper.c \
+	src/flight/flight_link.c \
+	src/flight/flight_ring.c \
+	src/flight/load_watch.c \
+	src/flight/row_watch.c \
+	src/flight/trigger.c \
+	src/foreign/debug_files.c \
+	src/foreign/debug_server.c \
+	src/foreign/file_opener.c \
+	src/foreign/foreign_file.c \
+	src/foreign/jvm_attach.c \
+	src/foreign/kept_file.c \
+	src/foreign/sealed_file.c \
+	src/foreign/user_shares.c \
+	src/foreign/wait_budget.c \
+	src/helpers/helper.c \
+	src/helpers/helper_message.c \
+	src/helpers/keeper_process.c \
+	src/inspect/code_gaps.c \
+	src/inspect/find_binary.c \
+	src/inspect/mapped_binaries.c \
+	src/inspect/rule_text.c \
+	src/inspect/unwind_facts.c \
+	src/inspect/unwind_rows.c \
+	src/late_names/late_copy.c \
+	src/late_names/late_files.c \
+	src/late_names/late_lookup.c \
+	src/late_names/late_names.c \
+	src/live/default_event.c \
+	src/live/feed.c \
+	src/live/live_compact.c \
+	src/live/live_copy.c \
+	src/live/live_counts.c \
+	src/live/live_entries.c \
+	src/live/live_facts.c \
+	src/live/live_fates.c \
+	src/live/live_ids.c \
+	src/live/live_page.c \
+	src/live/live_profile.c \
+	src/live/live_read.c \
+	src/live/live_stacks.c \
+	src/live/live_tables.c \
+	src/live/live_threads.c \
+	src/live/live_waits.c \
+	src/live/live_windows.c \
+	src/live/segment_head.c \
+	src/live/thread_rows.c \
+	src/parse/kernel_file.c \
+	src/parse/line_cache.c \
+	src/parse/parse_answers.c \
+	src/parse/parse_service.c \
+	src/parse/parsers.c \
+	src/parse/parsers_names.c \
+	src/parse/table_maker.c \
+	src/probes/kernel_functions.c \
+	src/probes/probe_spec.c \
+	src/probes/source_lines.c \
+	src/probes/tracefs.c \
+	src/probes/uprobe_files.c \
+	src/probes/uprobe_points.c \
+	src/probes/uprobe_search.c \
+	src/probes/usdt_arguments.c \
+	src/probes/usdt_frame.c \
+	src/probes/usdt_notes.c \
 	src/proc/cpu_time.c \
 	src/proc/cpus.c \
 	src/proc/descriptors.c \
 	src/proc/file_locks.c \
-	src/proc/pid_namespace.c \
 	src/proc/map_at.c \
+	src/proc/pid_namespace.c \
 	src/proc/procfs.c \
+	src/push/curl_library.c \
+	src/push/otlp_order.c \
+	src/push/otlp_request.c \
+	src/push/otlp_tables.c \
+	src/push/push.c \
+	src/push/push_answer.c \
+	src/push/push_encode.c \
+	src/push/push_gzip.c \
+	src/push/push_headers.c \
+	src/push/push_job.c \
+	src/push/push_make.c \
+	src/push/push_options.c \
+	src/push/push_otlp.c \
+	src/push/push_pace.c \
+	src/push/push_pipe.c \
+	src/push/push_pprof.c \
+	src/push/push_processes.c \
+	src/push/push_progress_file.c \
+	src/push/push_pyroscope.c \
+	src/push/push_reader.c \
+	src/push/push_resource.c \
+	src/push/push_result.c \
+	src/push/push_retry.c \
+	src/push/push_rows.c \
+	src/push/push_secret.c \
+	src/push/push_sender.c \
+	src/push/push_settings.c \
+	src/push/push_target.c \
+	src/push/push_types.c \
+	src/push/push_url.c \
+	src/push/secret_text.c \
 	src/runtimes/cached_memory.c \
 	src/runtimes/function_parts.c \
 	src/runtimes/hotspot/hotspot_find.c \
 	src/runtimes/hotspot/hotspot_heaps.c \
 	src/runtimes/hotspot/hotspot_layout.c \
+	src/runtimes/hotspot/hotspot_locks.c \
 	src/runtimes/hotspot/hotspot_method.c \
 	src/runtimes/hotspot/hotspot_names.c \
 	src/runtimes/hotspot/hotspot_program.c \
 	src/runtimes/hotspot/hotspot_runtime.c \
-	src/runtimes/hotspot/hotspot_locks.c \
 	src/runtimes/perl/perl_find.c \
 	src/runtimes/perl/perl_layout.c \
 	src/runtimes/perl/perl_names.c \
@@ -262,271 +522,6 @@ CAPTURE_SRCS := \
 	src/runtimes/v8/v8_runtime.c \
 	src/runtimes/v8/v8_strings.c \
 	src/runtimes/v8/v8_translation.c \
-	src/helpers/helper.c \
-	src/helpers/keeper_process.c \
-	src/helpers/helper_message.c \
-	src/foreign/debug_files.c \
-	src/foreign/debug_server.c \
-	src/foreign/file_opener.c \
-	src/foreign/foreign_file.c \
-	src/foreign/jvm_attach.c \
-	src/foreign/kept_file.c \
-	src/foreign/sealed_file.c \
-	src/foreign/user_shares.c \
-	src/foreign/wait_budget.c \
-	src/debug_info/debug_file.c \
-	src/debug_info/alternate_name.c \
-	src/debug_info/debug_expected.c \
-	src/debug_info/debug_index.c \
-	src/debug_info/debug_lines.c \
-	src/debug_info/debug_section.c \
-	src/debug_info/debug_sections.c \
-	src/debug_info/die_abbrevs.c \
-	src/debug_info/die_cursor.c \
-	src/debug_info/die_ranges.c \
-	src/debug_info/die_units.c \
-	src/debug_info/dwp_index.c \
-	src/debug_info/split_file.c \
-	src/debug_info/split_unit.c \
-	src/debug_info/go_lines.c \
-	src/debug_info/go_pcs.c \
-	src/debug_info/line_order.c \
-	src/debug_info/line_program.c \
-	src/debug_info/unit_functions.c \
-	src/debug_info/unit_lines.c \
-	src/debug_info/unit_reader.c \
-	src/debug_info/unit_regions.c \
-	src/debug_info/unit_source.c \
-	src/debug_info/unit_spans.c \
-	src/debug_info/unit_table.c \
-	src/debug_info/unit_tree.c \
-	src/debug_info/unit_writer.c \
-	src/symbolize/code_parts.c \
-	src/symbolize/demangle.c \
-	src/symbolize/demangle_bombs.c \
-	src/symbolize/elf_symbols.c \
-	src/symbolize/go_symbols.c \
-	src/symbolize/kernel_code.c \
-	src/symbolize/kernel_hidden.c \
-	src/symbolize/kernel_regions.c \
-	src/symbolize/kernel_symbols.c \
-	src/symbolize/kernel_text.c \
-	src/symbolize/jit_label.c \
-	src/symbolize/jitdump.c \
-	src/symbolize/lines_lack.c \
-	src/symbolize/mini_debug.c \
-	src/symbolize/name_bytes.c \
-	src/symbolize/perf_map.c \
-	src/symbolize/plt_symbols.c \
-	src/symbolize/symbol_batch.c \
-	src/symbolize/symbol_set.c \
-	src/symbolize/symbol_lines.c \
-	src/symbolize/symbolizer_lines.c \
-	src/symbolize/symbolizer_settle.c \
-	src/symbolize/symbolizer.c \
-	src/symbolize/symbolizer_batches.c \
-	unwind/cfi.c \
-	unwind/cfi_callsite.c \
-	unwind/cfi_code.c \
-	unwind/cfi_entries.c \
-	unwind/cfi_eh_return.c \
-	unwind/cfi_input.c \
-	unwind/cfi_merge.c \
-	unwind/cfi_pointer.c \
-	unwind/cfi_program.c \
-	unwind/cfi_rows.c \
-	unwind/cfi_rule.c \
-	unwind/code_effect.c \
-	unwind/code_flow.c \
-	unwind/code_groups.c \
-	unwind/code_insns.c \
-	unwind/code_levels.c \
-	unwind/code_realign.c \
-	unwind/code_rows.c \
-	unwind/code_starts.c \
-	unwind/code_state.c \
-	unwind/code_switch.c \
-	unwind/code_trial.c \
-	unwind/code_window.c \
-	unwind/entered.c \
-	unwind/frame_builder.c \
-	unwind/frame_replay.c \
-	unwind/go_rules.c \
-	unwind/go_runtime.c \
-	unwind/go_table.c \
-	unwind/host_unwind.c \
-	unwind/unwind_table.c \
-	unwind/unwind_table_mark.c \
-	unwind/x86_insn.c \
-	src/elf_unwind/code_symbols.c \
-	src/elf_unwind/elf_code_rows.c \
-	src/elf_unwind/elf_cfi.c \
-	src/elf_unwind/elf_unwind_part.c \
-	src/elf_unwind/coroutine_starts.c \
-	src/elf_unwind/elf_unwind_table.c \
-	src/parse/parse_answers.c \
-	src/parse/parse_service.c \
-	src/parse/kernel_file.c \
-	src/parse/line_cache.c \
-	src/parse/table_maker.c \
-	src/parse/parsers.c \
-	src/parse/parsers_names.c \
-	src/late_names/late_copy.c \
-	src/late_names/late_files.c \
-	src/late_names/late_lookup.c \
-	src/late_names/late_names.c \
-	src/capture/bpf/capture_access.c \
-	src/capture/bpf/capture_bpf.c \
-	src/capture/bpf/capture_maps.c \
-	src/capture/bpf/bpf_object.c \
-	src/capture/bpf/load_errors.c \
-	src/capture/bpf/map_sizes.c \
-	src/capture/bpf/slab_publisher.c \
-	src/capture/bpf/traced_function.c \
-	src/capture/bpf/probe_misses.c src/capture/bpf/uprobe_multi.c \
-	src/capture/bpf/wait_calls.c \
-	src/capture/tables/process_runtimes.c \
-	src/capture/tables/room_owners.c \
-	src/capture/tables/unwind_loader.c \
-	src/capture/tables/unwind_loader_places.c \
-	src/capture/tables/unwind_loader_room.c \
-	src/capture/tables/unwind_rules.c \
-	src/capture/tables/unwind_slabs.c \
-	src/capture/tables/user_costs.c \
-	src/capture/tables/unwind_slices.c \
-	src/probes/kernel_functions.c \
-	src/probes/probe_spec.c src/probes/source_lines.c \
-	src/probes/tracefs.c \
-	src/probes/uprobe_files.c \
-	src/probes/uprobe_points.c \
-	src/probes/uprobe_search.c \
-	src/probes/usdt_arguments.c \
-	src/probes/usdt_frame.c \
-	src/probes/usdt_notes.c \
-	src/capture/processes/binary_store.c \
-	src/capture/processes/cmdlines.c \
-	src/capture/processes/hidden_tasks.c \
-	src/capture/processes/jit_answers.c src/capture/processes/jit_code.c \
-	src/capture/processes/jit_names.c \
-	src/capture/processes/jit_process.c \
-	src/capture/processes/jit_reading.c \
-	src/capture/processes/jvm_maps.c \
-	src/capture/processes/process_maps.c \
-	src/capture/processes/process_tracker.c \
-	src/capture/processes/remote_fs_files.c \
-	src/capture/processes/table_store.c \
-	src/capture/processes/table_turns.c \
-	src/capture/processes/task_events.c \
-	src/capture/waits/peer_samples.c \
-	src/capture/waits/descriptor_names.c \
-	src/capture/waits/socket_text.c \
-	src/capture/waits/wait_facts.c \
-	src/capture/waits/wait_peers.c \
-	src/capture/stacks/code_pages.c \
-	src/capture/stacks/code_request.c \
-	src/capture/stacks/code_shares.c \
-	src/capture/stacks/code_window_state.c \
-	src/capture/stacks/code_window_reads.c \
-	src/capture/stacks/code_windows.c \
-	src/capture/stacks/deferred_stacks.c \
-	src/capture/stacks/deferred_unwind.c \
-	src/capture/stacks/shadow_words.c \
-	src/capture/stacks/held_stacks.c \
-	src/capture/stacks/memory_reader.c \
-	src/capture/stacks/stack_blocks.c \
-	src/capture/stacks/stack_ids.c \
-	src/capture/stacks/stack_mirrors.c \
-	src/capture/stacks/wire_decode.c \
-	src/capture/session/code_owners.c \
-	src/capture/session/definitions.c \
-	src/capture/session/interrupted.c src/capture/session/kernel_trim.c \
-	src/capture/session/last_samples.c \
-	src/capture/session/met_tasks.c \
-	src/capture/session/runtime_attacher.c \
-	src/capture/session/runtime_locks.c \
-	src/capture/session/runtime_names.c \
-	src/capture/session/runtime_shift.c \
-	src/capture/session/session_locks.c \
-	src/capture/session/session.c \
-	src/capture/session/session_meta.c \
-	src/capture/session/session_names.c \
-	src/capture/session/session_process.c \
-	src/capture/session/shadow_names.c \
-	src/capture/session/session_segment.c \
-	src/capture/session/session_shadows.c \
-	src/capture/session/stack_definer.c \
-	src/capture/session/vector_names.c \
-	src/capture/losses.c \
-	src/capture/low_latency.c \
-	src/capture/recorder.c \
-	src/capture/recorder_losses.c \
-	src/capture/recorder_kernel.c \
-	src/capture/recorder_open.c \
-	src/capture/recorder_options.c \
-	src/capture/recorder_segments.c \
-	src/capture/recorder_owners.c \
-	src/capture/recorder_tell.c \
-	src/capture/recorder_workers.c \
-	src/capture/collectors/collectors.c \
-	src/capture/collectors/cpu_events.c \
-	src/capture/collectors/event_modes.c \
-	src/capture/collectors/event_table.c \
-	src/capture/collectors/perf_sampler.c \
-	src/capture/collectors/interrupts.c \
-	src/capture/collectors/off_cpu.c \
-	src/capture/collectors/pmu_event.c \
-	src/capture/collectors/ring_queue.c \
-	src/capture/collectors/probe_attach.c \
-	src/capture/collectors/probe_conditions.c \
-	src/capture/collectors/probe_list.c \
-	src/capture/collectors/probe_sums.c \
-	src/capture/collectors/probes.c \
-	src/capture/collectors/usdt_places.c \
-	src/capture/collectors/usdt_stack_list.c \
-	src/capture/collectors/usdt_stacks.c \
-	src/capture/collectors/rate_watch.c \
-	src/capture/collectors/running_threads.c \
-	src/capture/collectors/sampling.c \
-	src/capture/collectors/scans.c src/capture/collectors/sleepers.c \
-	src/capture/collectors/task_reader.c \
-	src/capture/collectors/left_readers.c \
-	src/capture/collectors/task_snapshot.c \
-	src/inspect/code_gaps.c \
-	src/inspect/find_binary.c \
-	src/inspect/mapped_binaries.c \
-	src/inspect/rule_text.c \
-	src/inspect/unwind_facts.c \
-	src/inspect/unwind_rows.c \
-	src/verify/libdw_process.c \
-	src/verify/past_files.c \
-	src/verify/past_maps.c \
-	src/verify/verify.c \
-	src/live/default_event.c \
-	src/flight/flight_file.c \
-	src/flight/flight_keeper.c \
-	src/flight/flight_link.c \
-	src/flight/flight_ring.c \
-	src/flight/load_watch.c \
-	src/flight/row_watch.c \
-	src/flight/trigger.c \
-	src/live/feed.c \
-	src/live/live_compact.c \
-	src/live/live_copy.c \
-	src/live/live_counts.c \
-	src/live/live_entries.c \
-	src/live/live_facts.c \
-	src/live/live_fates.c \
-	src/live/live_ids.c \
-	src/live/live_page.c \
-	src/live/live_profile.c \
-	src/live/live_read.c \
-	src/live/live_stacks.c \
-	src/live/live_tables.c \
-	src/live/live_threads.c \
-	src/live/live_waits.c \
-	src/live/live_windows.c \
-	src/live/thread_rows.c \
-	src/live/segment_head.c \
 	src/serve/access.c \
 	src/serve/download.c \
 	src/serve/event_stream.c \
@@ -539,57 +534,30 @@ CAPTURE_SRCS := \
 	src/serve/served.c \
 	src/serve/server.c \
 	src/serve/shared_text.c \
-	src/push/curl_library.c \
-	src/push/otlp_order.c \
-	src/push/push.c \
-	src/push/push_answer.c \
-	src/push/push_headers.c \
-	src/push/push_make.c \
-	src/push/push_options.c \
-	src/push/push_pipe.c \
-	src/push/push_progress_file.c \
-	src/push/push_reader.c \
-	src/push/push_result.c \
-	src/push/push_pace.c \
-	src/push/push_retry.c \
-	src/push/push_secret.c \
-	src/push/push_sender.c \
-	src/push/push_settings.c \
-	src/push/push_target.c \
-	src/push/push_url.c \
-	src/push/secret_text.c \
-	src/push/otlp_request.c \
-	src/push/otlp_tables.c \
-	src/push/push_encode.c \
-	src/push/push_gzip.c \
-	src/push/push_job.c \
-	src/push/push_otlp.c \
-	src/push/push_pprof.c \
-	src/push/push_processes.c \
-	src/push/push_pyroscope.c \
-	src/push/push_resource.c \
-	src/push/push_rows.c \
-	src/push/push_types.c \
-	src/agent/agent_check.c \
-	src/agent/agent_children.c \
-	src/agent/agent_config.c \
-	src/agent/agent_keys.c \
-	src/agent/agent_metrics.c \
-	src/agent/agent_reload.c \
-	src/agent/agent_state.c \
-	src/agent/agent_status.c \
-	src/agent/agent_windows.c \
-	src/agent/own_cost.c \
-	src/agent/rate_budget.c \
-	src/agent/recorder_words.c \
-	src/agent/ring_journal.c \
-	src/agent/sd_notify.c \
-	src/agent/spool.c \
-	src/agent/spool_folder.c \
-	src/agent/spool_names.c \
-	src/agent/supervisor.c \
-	src/agent/window_cutter.c \
-	src/agent/window_sender.c \
+	src/symbolize/code_parts.c \
+	src/symbolize/demangle.c \
+	src/symbolize/demangle_bombs.c \
+	src/symbolize/elf_symbols.c \
+	src/symbolize/go_symbols.c \
+	src/symbolize/jit_label.c \
+	src/symbolize/jitdump.c \
+	src/symbolize/kernel_code.c \
+	src/symbolize/kernel_hidden.c \
+	src/symbolize/kernel_regions.c \
+	src/symbolize/kernel_symbols.c \
+	src/symbolize/kernel_text.c \
+	src/symbolize/lines_lack.c \
+	src/symbolize/mini_debug.c \
+	src/symbolize/name_bytes.c \
+	src/symbolize/perf_map.c \
+	src/symbolize/plt_symbols.c \
+	src/symbolize/symbol_batch.c \
+	src/symbolize/symbol_lines.c \
+	src/symbolize/symbol_set.c \
+	src/symbolize/symbolizer.c \
+	src/symbolize/symbolizer_batches.c \
+	src/symbolize/symbolizer_lines.c \
+	src/symbolize/symbolizer_settle.c \
 	src/tui/activity_sums.c \
 	src/tui/canvas.c \
 	src/tui/cursor.c \
@@ -620,12 +588,48 @@ CAPTURE_SRCS := \
 	src/tui/tui_view.c \
 	src/tui/tui_views.c \
 	src/tui/waits_view.c \
+	src/verify/libdw_process.c \
+	src/verify/past_files.c \
+	src/verify/past_maps.c \
+	src/verify/verify.c \
+	unwind/cfi.c \
+	unwind/cfi_callsite.c \
+	unwind/cfi_code.c \
+	unwind/cfi_eh_return.c \
+	unwind/cfi_entries.c \
+	unwind/cfi_input.c \
+	unwind/cfi_merge.c \
+	unwind/cfi_pointer.c \
+	unwind/cfi_program.c \
+	unwind/cfi_rows.c \
+	unwind/cfi_rule.c \
+	unwind/code_effect.c \
+	unwind/code_flow.c \
+	unwind/code_groups.c \
+	unwind/code_insns.c \
+	unwind/code_levels.c \
+	unwind/code_realign.c \
+	unwind/code_rows.c \
+	unwind/code_starts.c \
+	unwind/code_state.c \
+	unwind/code_switch.c \
+	unwind/code_trial.c \
+	unwind/code_window.c \
+	unwind/entered.c \
+	unwind/frame_builder.c \
+	unwind/frame_replay.c \
+	unwind/go_rules.c \
+	unwind/go_runtime.c \
+	unwind/go_table.c \
+	unwind/host_unwind.c \
+	unwind/unwind_table.c \
+	unwind/unwind_table_mark.c \
+	unwind/x86_insn.c \
 
 LIB_SRCS := $(REPORT_SRCS) $(CAPTURE_SRCS)
 
 # The program, by half: the sources that each needs beside its library, and the list of its commands (src/commands/command.h).
 REPORT_MAIN_SRCS := \
-	src/main.c \
 	src/base/memory_wrap.c \
 	src/commands/cmd_diff.c \
 	src/commands/cmd_export.c \
@@ -633,10 +637,10 @@ REPORT_MAIN_SRCS := \
 	src/commands/cmd_merge.c \
 	src/commands/cmd_report.c \
 	src/commands/commands.c \
-	src/commands/info_health.c \
-	src/commands/info_json.c \
 	src/commands/info_commands.c \
 	src/commands/info_flight.c \
+	src/commands/info_health.c \
+	src/commands/info_json.c \
 	src/commands/info_names.c \
 	src/commands/pager.c \
 	src/commands/report_commands.c \
@@ -646,36 +650,37 @@ REPORT_MAIN_SRCS := \
 	src/commands/shut_in.c \
 	src/commands/sql_engine.c \
 	src/commands/trace_list.c \
+	src/main.c \
 
 CAPTURE_MAIN_SRCS := \
 	src/commands/agent_push.c \
-	src/commands/record_push.c \
 	src/commands/cmd_agent.c \
 	src/commands/cmd_complete.c \
-	src/commands/flight_command.c \
-	src/commands/live_command.c \
-	src/commands/cmd_serve.c \
-	src/commands/serve_options.c \
+	src/commands/cmd_doctor.c \
+	src/commands/cmd_probes.c \
 	src/commands/cmd_push.c \
-	src/commands/top_server.c \
+	src/commands/cmd_record.c \
+	src/commands/cmd_serve.c \
+	src/commands/cmd_symbolize.c \
 	src/commands/cmd_top.c \
 	src/commands/cmd_tui.c \
-	src/commands/top_recorder.c \
-	src/commands/tui_options.c \
-	src/commands/cmd_doctor.c \
-	src/commands/cmd_record.c \
 	src/commands/cmd_unwind_info.c \
-	src/commands/cmd_symbolize.c \
 	src/commands/cmd_verify.c \
+	src/commands/cmd_xstack.c \
 	src/commands/doctor_bpf.c \
 	src/commands/doctor_finding.c \
 	src/commands/doctor_system.c \
-	src/commands/cmd_probes.c \
-	src/commands/probe_places.c \
-	src/commands/cmd_xstack.c \
+	src/commands/flight_command.c \
 	src/commands/legacy.c \
+	src/commands/live_command.c \
+	src/commands/probe_places.c \
 	src/commands/program.c \
+	src/commands/record_push.c \
+	src/commands/serve_options.c \
 	src/commands/symbolize_summary.c \
+	src/commands/top_recorder.c \
+	src/commands/top_server.c \
+	src/commands/tui_options.c \
 	src/commands/unwind_info_json.c \
 	src/commands/unwind_info_text.c \
 	src/recording/capture_loop.c \
@@ -684,9 +689,9 @@ CAPTURE_MAIN_SRCS := \
 	src/recording/live_line.c \
 	src/recording/live_outputs.c \
 	src/recording/live_rows.c \
-	src/recording/record_tee.c \
 	src/recording/off_cpu_options.c \
 	src/recording/record_options.c \
+	src/recording/record_tee.c \
 	src/recording/recording.c \
 	src/recording/target_command.c \
 	src/recording/trace_file.c \
@@ -700,42 +705,42 @@ REPORT_PROGRAM_SRCS := \
 ASSETS := \
 	formats/render/assets/flame.css \
 	formats/render/assets/flame.js \
-	formats/render/assets/page/style.css \
+	formats/render/assets/page/controls.js \
 	formats/render/assets/page/data.js \
-	formats/render/assets/page/made_data.js \
-	formats/render/assets/page/numbers.js \
-	formats/render/assets/page/select.js \
-	formats/render/assets/page/tree.js \
-	formats/render/assets/page/labels.js \
 	formats/render/assets/page/delta.js \
 	formats/render/assets/page/dom.js \
-	formats/render/assets/page/state.js \
-	formats/render/assets/page/recursion.js \
-	formats/render/assets/page/search.js \
+	formats/render/assets/page/downloads.js \
 	formats/render/assets/page/flame_view.js \
 	formats/render/assets/page/functions_view.js \
+	formats/render/assets/page/help.js \
+	formats/render/assets/page/labels.js \
+	formats/render/assets/page/live.js \
+	formats/render/assets/page/live_data.js \
+	formats/render/assets/page/made_data.js \
+	formats/render/assets/page/main.js \
+	formats/render/assets/page/now_view.js \
+	formats/render/assets/page/numbers.js \
+	formats/render/assets/page/recursion.js \
 	formats/render/assets/page/sandwich_view.js \
-	formats/render/assets/page/timeline.js \
+	formats/render/assets/page/search.js \
+	formats/render/assets/page/select.js \
+	formats/render/assets/page/state.js \
+	formats/render/assets/page/style.css \
 	formats/render/assets/page/threads_view.js \
+	formats/render/assets/page/timeline.js \
+	formats/render/assets/page/tree.js \
+	formats/render/assets/page/tree_view.js \
 	formats/render/assets/page/waits_graph.js \
 	formats/render/assets/page/waits_scan.js \
 	formats/render/assets/page/waits_view.js \
-	formats/render/assets/page/tree_view.js \
-	formats/render/assets/page/controls.js \
-	formats/render/assets/page/live_data.js \
-	formats/render/assets/page/now_view.js \
-	formats/render/assets/page/downloads.js \
-	formats/render/assets/page/live.js \
-	formats/render/assets/page/help.js \
-	formats/render/assets/page/main.js \
 
 # Messages that are sent, in the layout of a release of OTLP, and the files that include them.
 PROTO_DIR := formats/proto/otlp-v1.10.0
 PROTOS := \
-	opentelemetry/proto/common/v1/common \
-	opentelemetry/proto/resource/v1/resource \
-	opentelemetry/proto/profiles/v1development/profiles \
 	opentelemetry/proto/collector/profiles/v1development/profiles_service \
+	opentelemetry/proto/common/v1/common \
+	opentelemetry/proto/profiles/v1development/profiles \
+	opentelemetry/proto/resource/v1/resource \
 
 PROTO_USERS := \
 	src/push/otlp_request.c \
