@@ -433,8 +433,12 @@ CAPTURE_SRCS := \
 	src/proc/cpus.c \
 	src/proc/descriptors.c \
 	src/proc/file_locks.c \
+	src/proc/kallsyms.c \
 	src/proc/map_at.c \
+	src/proc/mounts.c \
+	src/proc/own_maps.c \
 	src/proc/pid_namespace.c \
+	src/proc/process_tasks.c \
 	src/proc/procfs.c \
 	src/push/curl_library.c \
 	src/push/otlp_order.c \

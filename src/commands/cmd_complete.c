@@ -10,7 +10,6 @@
 #include "src/commands/command.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,6 +21,7 @@
 #include "src/base/fail.h"
 #include "src/capture/collectors/event_table.h"
 #include "src/model/record.h"
+#include "src/proc/process_tasks.h"
 #include "src/proc/procfs.h"
 #include "src/profile/fold_roots.h"
 #include "src/rights/capabilities.h"
@@ -100,22 +100,15 @@ static void put_processes(const struct completion *c)
 	procfs_each_process(put_process, (void *)c);
 }
 
+static int offer_thread(void *ctx, pid_t tid)
+{
+	offer_task(ctx, tid);
+	return 0;
+}
+
 static int put_process_threads(void *ctx, pid_t pid)
 {
-	char path[64];
-	struct dirent *e;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && (e = readdir(dir))) {
-		int tid;
-
-		if (sscanf(e->d_name, "%d", &tid) == 1)
-			offer_task(ctx, tid);
-	}
-	if (dir)
-		closedir(dir);
+	process_tasks_each(pid, offer_thread, ctx);
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "src/base/process_limits.h"
 #include "src/commands/doctor_finding.h"
 #include "src/probes/tracefs.h"
+#include "src/proc/kallsyms.h"
 #include "src/proc/pid_namespace.h"
 #include "src/rights/capabilities.h"
 #include "src/rights/recording_rights.h"
@@ -117,25 +118,13 @@ void doctor_look_lockdown(struct finding *f)
  * Whether any address is not 0. The first line does not tell: before Linux 6.15 per-CPU variables
  * of x86 begin at 0.
  */
-static bool any_address(FILE *f)
-{
-	char line[1024];
-
-	while (fgets(line, sizeof(line), f))
-		if (strtoull(line, NULL, 16))
-			return true;
-	return false;
-}
-
 void doctor_look_kallsyms(struct finding *f)
 {
-	FILE *names = fopen("/proc/kallsyms", "re");
-	bool seen = names && any_address(names);
+	bool seen;
+	int err = kallsyms_shows_addresses(&seen);
 	struct kernel_hidden hidden;
 	char cause[128], help[128];
 
-	if (names)
-		fclose(names);
 	if (seen) {
 		finding_set(f, FOUND_OK, "/proc/kallsyms shows addresses");
 		return;
@@ -143,7 +132,7 @@ void doctor_look_kallsyms(struct finding *f)
 	kernel_hidden_look(&hidden);
 	kernel_hidden_text(&hidden, cause, sizeof(cause), help, sizeof(help));
 	finding_set(f, FOUND_WARN, "/proc/kallsyms %s: %s",
-		    names ? "hides addresses" : "cannot be read", cause);
+		    err ? "cannot be read" : "hides addresses", cause);
 	if (hidden.kptr_restrict <= 1 && !hidden.has_syslog)
 		finding_remedy_setcap(f, "cap_bpf,cap_perfmon,cap_syslog");
 	else

@@ -9,7 +9,6 @@
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -17,10 +16,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "src/base/io.h"
+#include "src/proc/own_maps.h"
 #include "src/proc/procfs.h"
-
-#define MAX_OWN_MAPS (1u << 20)
 
 /*
  * File systems of the kernel, whose regular files are none: reading them may take away what
@@ -64,18 +61,6 @@ static bool owner_is_wanted(const struct foreign_want *want, uid_t uid)
 	return !want->owners || (!uid && !want->only_owners);
 }
 
-/* "start-end perms offset major:minor inode path", of the mapping that begins at addr. */
-static bool line_has_numbers(const char *line, const void *addr, const struct foreign_want *want)
-{
-	unsigned maj, min;
-	uint64_t start, ino;
-
-	return sscanf(line, "%" SCNx64 "-%*x %*s %*x %x:%x %" SCNu64, &start, &maj, &min, &ino) ==
-		       4 &&
-	       start == (uintptr_t)addr && ((uint64_t)maj << 20 | min) == want->dev &&
-	       ino == want->ino;
-}
-
 /*
  * A mapped file of btrfs or overlayfs may have other numbers in a list of mappings than fstat()
  * gives, and whoever makes an overlayfs chooses the latter. So the kernel is asked how a mapping of
@@ -84,17 +69,11 @@ static bool line_has_numbers(const char *line, const void *addr, const struct fo
 static bool mapping_has_numbers(int fd, const struct foreign_want *want)
 {
 	void *addr = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
-	const char *line;
-	bool has = false;
-	char *text;
+	bool has;
 
 	if (addr == MAP_FAILED)
 		return false;
-	if (io_read_file("/proc/self/maps", &text, MAX_OWN_MAPS) >= 0) {
-		for (line = text; line && !has; line = strchr(line, '\n'))
-			has = line_has_numbers(line += *line == '\n', addr, want);
-		free(text);
-	}
+	has = own_maps_has(addr, want->dev, want->ino);
 	munmap(addr, 1);
 	return has;
 }

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "src/base/clock.h"
-#include "src/base/io.h"
 #include "src/foreign/foreign_file.h"
 #include "src/proc/procfs.h"
 #include "src/rights/capabilities.h"
@@ -31,7 +30,6 @@
 #define LOOK_MS 20
 #define START_SLACK_NS (20 * NSEC_PER_MSEC)	/* /proc/PID/stat counts in 10 ms */
 #define MAX_ANSWER 4096
-#define MAX_CMDLINE (1u << 20)
 #define MAX_MESSAGE 4096
 
 struct request {
@@ -52,18 +50,7 @@ struct jvm {
 /* true: it was told not to answer; it would write all its stacks to its output instead. */
 static bool refuses(pid_t pid)
 {
-	static const char option[] = "-XX:+DisableAttachMechanism";
-	char path[40], *text;
-	ssize_t n;
-	bool found;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	n = io_read_file(path, &text, MAX_CMDLINE);
-	if (n < 0)
-		return false;
-	found = memmem(text, (size_t)n, option, sizeof(option));
-	free(text);
-	return found;
+	return procfs_has_word(pid, "-XX:+DisableAttachMechanism");
 }
 
 static bool are_near(uint64_t a, uint64_t b)

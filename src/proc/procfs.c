@@ -24,6 +24,7 @@
 #include "src/proc/map_at.h"
 
 #define MAX_MAPS_BYTES (64u << 20)
+#define MAX_CMDLINE_BYTES (1u << 20)
 #define MAX_CHILDREN_BYTES (1u << 20)
 #define MAX_STAT_BYTES 65536
 #define DELETED " (deleted)"
@@ -309,7 +310,6 @@ void procfs_tmp(pid_t pid, struct process_tmp *out)
 	out->is_root = false;
 }
 
-/* io_read_file(), or procfs_tmp() if the path is /proc/PID/root. */
 /* The beginning of a file. *out ends with a NUL. */
 static ssize_t read_beginning(const char *path, char **out, size_t max)
 {
@@ -330,6 +330,7 @@ static ssize_t read_beginning(const char *path, char **out, size_t max)
 	return n;
 }
 
+/* io_read_file(), or procfs_tmp() if the path is /proc/PID/root. */
 static ssize_t read_or_open(const char *path, char **out, size_t max)
 {
 	struct process_tmp *tmp;
@@ -404,6 +405,21 @@ int procfs_cmdline_timed(struct timed_reader *reader, pid_t pid, char **text)
 	free(*text);
 	*text = NULL;
 	return -ENODATA;
+}
+
+bool procfs_has_word(pid_t pid, const char *word)
+{
+	char path[64], *text;
+	ssize_t n;
+	bool has;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	n = io_read_file(path, &text, MAX_CMDLINE_BYTES);
+	if (n < 0)
+		return false;
+	has = memmem(text, (size_t)n, word, strlen(word) + 1);
+	free(text);
+	return has;
 }
 
 static bool is_called(pid_t pid, uint32_t number, uint32_t depth)
@@ -534,44 +550,6 @@ uint32_t procfs_threads(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	return stat(path, &st) || st.st_nlink < 2 ? 0 : (uint32_t)st.st_nlink - 2;
-}
-
-/* By its status, and not by its stat, which may wait for the end of an exec. */
-static bool is_alive(pid_t pid, pid_t tid)
-{
-	char path[64], *text;
-	const char *state;
-	bool is;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	if (io_read_file(path, &text, MAX_STAT_BYTES) < 0)
-		return false;
-	state = strstr(text, "\nState:\t");
-	is = state && state[8] && !strchr("ZX", state[8]);
-	free(text);
-	return is;
-}
-
-pid_t procfs_living_thread(pid_t pid)
-{
-	char path[64];
-	struct dirent *d;
-	pid_t found = 0;
-	DIR *dir;
-
-	if (is_alive(pid, pid))
-		return pid;
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && !found && (d = readdir(dir))) {
-		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
-
-		if (tid > 0 && is_alive(pid, tid))
-			found = tid;
-	}
-	if (dir)
-		closedir(dir);
-	return found;
 }
 
 /* Sets *len to the bytes mapped for the vdso, which does not say how long it is. */

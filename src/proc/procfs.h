@@ -102,6 +102,9 @@ void procfs_comm(pid_t pid, char *buf, size_t size);
 #define PROCFS_CMDLINE_MAX 4096
 int procfs_cmdline_timed(struct timed_reader *reader, pid_t pid, char **text);
 
+/* Whether a word of the command line ends with this text: an option that takes no value. */
+bool procfs_has_word(pid_t pid, const char *word);
+
 /* The child of pid that has this number in the namespace depth levels below ours; 0: none. */
 pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth);
 
@@ -119,9 +122,3 @@ bool procfs_exists(pid_t pid);
  */
 bool procfs_thread_is_gone(uint32_t tid);
 uint32_t procfs_threads(pid_t pid);		/* number of threads; 0: pid is gone */
-
-/*
- * A thread of the process that is alive: the leader, or another one when the leader is dead (a dead
- * leader's maps are empty). 0: none.
- */
-pid_t procfs_living_thread(pid_t pid);

@@ -22,6 +22,7 @@
 #include "src/foreign/foreign_file.h"
 #include "src/base/clock.h"
 #include "src/base/timed_reader.h"
+#include "src/proc/process_tasks.h"
 #include "src/proc/procfs.h"
 
 #define NO_PID 0x3ffffff	/* above the kernel's limit of 4,194,304 */
@@ -260,7 +261,7 @@ static void test_who_is_not_there(void **state)
 	assert_int_equal(procfs_status(NO_PID, &s), -ENOENT);
 	assert_int_equal(procfs_maps(NO_PID, count_map, &n), -ENOENT);
 	assert_int_equal(n, 0);
-	assert_int_equal(procfs_living_thread(NO_PID), 0);
+	assert_int_equal(process_tasks_living(NO_PID), 0);
 	assert_false(procfs_exists(NO_PID));
 	assert_true(procfs_exists(getpid()));
 	procfs_cgroup(NO_PID, cgroup, sizeof(cgroup));
@@ -483,25 +484,25 @@ static void test_leader_is_dead(void **state)
 	int n = 0;
 
 	(void)state;
-	for (int i = 0; i < 500 && procfs_living_thread(pid) == pid; i++)
+	for (int i = 0; i < 500 && process_tasks_living(pid) == pid; i++)
 		usleep(10000);
-	tid = procfs_living_thread(pid);
+	tid = process_tasks_living(pid);
 	assert_true(tid > 0 && tid != pid);
 	assert_int_equal(procfs_maps(pid, count_map, &n), 0);
 	assert_int_equal(n, 0);
 	assert_int_equal(procfs_maps(tid, count_map, &n), 0);
 	assert_true(n >= 3);
 	kill(pid, SIGKILL);
-	for (int i = 0; i < 500 && procfs_living_thread(pid); i++)
+	for (int i = 0; i < 500 && process_tasks_living(pid); i++)
 		usleep(10000);
-	assert_int_equal(procfs_living_thread(pid), 0);
+	assert_int_equal(process_tasks_living(pid), 0);
 	reap(pid);
 }
 
 static void test_living_thread_of_a_living_process(void **state)
 {
 	(void)state;
-	assert_int_equal(procfs_living_thread(getpid()), getpid());
+	assert_int_equal(process_tasks_living(getpid()), getpid());
 }
 
 struct seen {

@@ -8,6 +8,7 @@
 
 #include "src/base/opt.h"
 #include "src/base/plural.h"
+#include "src/proc/process_tasks.h"
 #include "src/proc/procfs.h"
 #include "src/model/process.h"
 
@@ -33,7 +34,7 @@ static bool is_hidden(const struct hidden_scope *s, const struct process *p, uin
 	    p->parent_tgid == self || p->tgid == s->own_root || p->parent_tgid == s->own_root ||
 	    s->was_met(s->ctx, p))
 		return false;
-	return p->scanned && !p->is_kthread && procfs_living_thread((pid_t)p->tgid);
+	return p->scanned && !p->is_kthread && process_tasks_living((pid_t)p->tgid);
 }
 
 uint64_t hidden_tasks(const struct processes *ps, const struct hidden_scope *scope,

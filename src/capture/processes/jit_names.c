@@ -17,6 +17,7 @@
 #include "src/capture/processes/jit_answers.h"
 #include "src/capture/processes/jit_process.h"
 #include "src/capture/processes/jvm_maps.h"
+#include "src/proc/process_tasks.h"
 #include "src/proc/procfs.h"
 #include "src/model/binary.h"
 #include "src/model/per_process.h"
@@ -228,7 +229,7 @@ static bool has_ended(const struct jit_names *j, struct jit_process *e)
 	const struct process *p =
 		e->has_ended ? NULL : processes_find(j->deps.processes, e->tgid, TIME_NEVER);
 
-	e->has_ended = !p || p->serial != e->serial || !procfs_living_thread((pid_t)e->tgid);
+	e->has_ended = !p || p->serial != e->serial || !process_tasks_living((pid_t)e->tgid);
 	return e->has_ended;
 }
 

@@ -15,6 +15,7 @@
 #include "src/capture/processes/jit_names.h"
 #include "src/model/per_process.h"
 #include "src/model/process.h"
+#include "src/proc/process_tasks.h"
 #include "src/proc/procfs.h"
 
 #define PROC_MS 500			/* limit for a file of /proc, which takes 0.1 ms normally */
@@ -283,7 +284,7 @@ int process_maps_scan(struct process_maps *pm, struct process *p, uint64_t born_
 	if (stat.kthread)
 		return 0;
 	if (stat.is_dead)
-		s.tid = procfs_living_thread(s.tid);
+		s.tid = process_tasks_living(s.tid);
 	return scan_maps(&s);
 }
 
@@ -300,7 +301,7 @@ static bool is_due(const struct looked *own)
  */
 static bool look_again(struct process_maps *pm, struct process *p)
 {
-	struct scan s = { .pm = pm, .p = p, .tid = procfs_living_thread((pid_t)p->tgid),
+	struct scan s = { .pm = pm, .p = p, .tid = process_tasks_living((pid_t)p->tgid),
 			  .time_ns = now_ns(), .want_found = true };
 	struct looked *own = per_process_at(&pm->looked, p);
 	uint32_t before = p->generation;
@@ -370,7 +371,7 @@ static bool may_ask(struct process_maps *pm, uint64_t now)
 static enum process_learnt ask(struct process_maps *pm, struct process *p, uint64_t addr)
 {
 	struct looked *own = per_process_at(&pm->looked, p);
-	struct question q = { .pm = pm, .p = p, .tid = procfs_living_thread((pid_t)p->tgid) };
+	struct question q = { .pm = pm, .p = p, .tid = process_tasks_living((pid_t)p->tgid) };
 	uint64_t begin = now_ns();
 	int err;
 

@@ -17,6 +17,7 @@
 #include "src/capture/processes/task_events.h"
 #include "src/capture/tables/unwind_loader.h"
 #include "src/capture/tables/user_costs.h"
+#include "src/proc/process_tasks.h"
 #include "src/proc/procfs.h"
 
 /*
@@ -314,7 +315,7 @@ static int event_exit(struct process_tracker *t, const struct task_event *ev)
 	struct process *p = ev->tid == ev->tgid ? living(t, ev->tgid) : NULL;
 
 	/* A leader may end before its threads do: then the process goes on. */
-	if (p && !procfs_living_thread((pid_t)ev->tgid))
+	if (p && !process_tasks_living((pid_t)ev->tgid))
 		process_exit(p, ev->time_ns);
 	return 0;
 }

@@ -2,7 +2,6 @@
 #include "src/capture/processes/remote_fs_files.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,11 +11,10 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/base/hash_index.h"
-#include "src/base/io.h"
 #include "src/foreign/file_opener.h"
+#include "src/proc/mounts.h"
 #include "src/proc/procfs.h"
 
-#define MAX_MOUNTINFO (16u << 20)
 #define DEVICES 64			/* a power of two */
 #define UNKNOWN_NS (100 * NSEC_PER_MSEC)
 #define KNOWN_NS (10 * NSEC_PER_SEC)	/* device numbers are used again after umount */
@@ -88,38 +86,15 @@ bool remote_fs_files_type_is_local(const char *type)
 	return false;
 }
 
-/* "36 35 98:0 /root /mountpoint options tags... - type source options" */
-static bool line_says(const char *line, uint64_t dev, bool *is_served)
-{
-	unsigned maj, min;
-	const char *tail;
-	char type[64];
-
-	if (sscanf(line, "%*u %*u %u:%u ", &maj, &min) != 2 || make_dev(maj, min) != dev)
-		return false;
-	tail = strstr(line, " - ");
-	*is_served = !tail || sscanf(tail, " - %63s", type) != 1 ||
-		     !remote_fs_files_type_is_local(type);
-	return true;
-}
-
 /* false: dev is not mounted in the mount namespace of pid. */
 static bool look_up(pid_t pid, uint64_t dev, bool *is_served)
 {
-	char path[64], *text, *line, *next;
-	bool found = false;
+	char type[MOUNT_TYPE_MAX];
 
-	snprintf(path, sizeof(path), "/proc/%d/mountinfo", pid);
-	if (io_read_file(path, &text, MAX_MOUNTINFO) < 0)
+	if (!mounts_find_type(pid, dev, type))
 		return false;
-	for (line = text; *line && !found; line = next) {
-		next = strchrnul(line, '\n');
-		if (*next)
-			*next++ = 0;
-		found = line_says(line, dev, is_served);
-	}
-	free(text);
-	return found;
+	*is_served = !remote_fs_files_type_is_local(type);
+	return true;
 }
 
 /* Whether lists of mounts may still be read in these KNOWN_NS. */

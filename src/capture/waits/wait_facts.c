@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/waits/wait_facts.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "src/base/array.h"
 #include "src/base/hash_index.h"
 #include "src/proc/file_locks.h"
+#include "src/proc/process_tasks.h"
 #include "src/proc/procfs.h"
 #include "src/capture/bpf/wait_calls.h"
 #include "src/capture/stacks/wire_decode.h"
@@ -63,39 +61,16 @@ void wait_facts_free(struct wait_facts *f)
 
 /* ---- threads ---- */
 
-/* The thread of the process whose number in its own PID namespace is tid; 0: none. */
-static uint32_t thread_called(uint32_t tgid, uint32_t tid)
-{
-	struct proc_status status;
-	struct dirent *e;
-	char path[40];
-	uint32_t found = 0;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
-	dir = opendir(path);
-	while (dir && !found && (e = readdir(dir))) {
-		int id = atoi(e->d_name);
-
-		if (id > 0 && !procfs_status(id, &status) && status.ns_tid == tid)
-			found = (uint32_t)id;
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
+/* tid is the thread's number in the PID namespace of its process. */
 static uint32_t find_thread(uint32_t tgid, uint32_t tid)
 {
 	struct proc_status status;
-	char path[56];
 
 	if (procfs_status((pid_t)tgid, &status))
 		return 0;
 	if (status.ns_depth)
-		return thread_called(tgid, tid);
-	snprintf(path, sizeof(path), "/proc/%u/task/%u", tgid, tid);
-	return access(path, F_OK) ? 0 : tid;
+		return (uint32_t)process_tasks_called((pid_t)tgid, tid);
+	return process_tasks_has((pid_t)tgid, (pid_t)tid) ? tid : 0;
 }
 
 /* pid is the child's number in the PID namespace of the process that waits. */
