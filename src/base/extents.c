@@ -33,6 +33,7 @@ int extents_take(struct extents *e, uint32_t nr, uint32_t *first)
 		*first = x->first;
 		x->first += nr;
 		x->nr -= nr;
+		assert(e->nr_free >= nr);
 		e->nr_free -= nr;
 		if (!x->nr)
 			remove_at(e, i);

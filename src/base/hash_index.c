@@ -76,6 +76,7 @@ static void place(struct ix_slot *slots, uint32_t mask, uint32_t h, uint32_t id)
 {
 	uint32_t i = h & mask;
 
+	assert(mask && !(mask & (mask + 1)));	/* one less than a power of two */
 	while (slots[i].id != IX_NONE)
 		i = (i + 1) & mask;
 	slots[i].hash = h;
@@ -109,6 +110,7 @@ static int grow(struct hash_index *ix)
 		place(slots, n - 1, ix->slots[i].hash, ix->slots[i].id);
 		used++;
 	}
+	assert(used < n);		/* a search ends at a free slot */
 	free(ix->slots);
 	ix->slots = slots;
 	ix->mask = n - 1;

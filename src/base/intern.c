@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/base/intern.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ static char *store(struct intern *in, const void *data, size_t len)
 		in->block_bytes += size;
 		in->next = block;
 	}
+	assert(need <= in->room);
 	p = in->next;
 	memcpy(p, data, len);
 	p[len] = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/base/timed_reader.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -124,6 +125,7 @@ static bool comes_back(struct errand *e, int timeout_ms)
 
 static void leave_behind(struct timed_reader *r)
 {
+	assert(r->nr_left_behind < MAX_LEFT_BEHIND);
 	r->errand->next = r->left_behind;
 	r->left_behind = r->errand;
 	r->errand = NULL;
@@ -160,6 +162,7 @@ static void take_back(struct timed_reader *r)
 		else
 			free(e->text);
 		free(e);
+		assert(r->nr_left_behind);
 		r->nr_left_behind--;
 	}
 }

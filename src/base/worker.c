@@ -91,6 +91,7 @@ struct worker_pool *worker_pool_new_with(unsigned nr, void (*begin)(void))
 {
 	struct worker_pool *p = calloc(1, sizeof(*p) + nr * sizeof(p->threads[0]));
 
+	assert(nr);
 	if (!p)
 		return NULL;
 	pthread_mutex_init(&p->lock, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/model/binary.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,7 @@ struct binary *binaries_add(struct binaries *bs, const struct file_id *id, const
 	if (!b)
 		return NULL;
 	b->path = strdup(path);
+	assert(bs->nr);		/* binaries_init() has made entry 0, which is no binary */
 	slot = b->path ? array_push(&bs->v, &bs->nr, &bs->cap) : NULL;
 	if (!slot) {
 		binary_free(b);

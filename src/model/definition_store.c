@@ -115,6 +115,7 @@ static char *store(struct definition_store *t, const char *bytes, size_t len)
 		t->room = size;
 		t->bytes += size;
 	}
+	assert(t->room >= len + 1);
 	t->room -= len + 1;
 	p = t->blocks[t->nr_blocks - 1] + t->room;
 	memcpy(p, bytes, len);
@@ -367,6 +368,7 @@ const struct table_symbol *definition_store_find_symbol(const struct definition_
 const struct rec_line *definition_store_line(const struct definition_store *t,
 					     const struct table_symbol *s, uint32_t i)
 {
+	assert(i < s->nr_lines && s->first_line + i < t->nr_lines);
 	return &t->lines[s->first_line + i];
 }
 

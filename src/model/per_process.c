@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/model/per_process.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 
 static uint64_t *element(const struct per_process *pp, const struct process *p)
 {
+	assert(p->slot < pp->cap && pp->size >= sizeof(uint64_t));
 	return (uint64_t *)((char *)pp->v + p->slot * pp->size);
 }
 

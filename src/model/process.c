@@ -85,6 +85,7 @@ static int put_newest(struct processes *ps, struct process *p)
 	}
 	if (ps->nr_free) {
 		slot = (uint32_t)ps->free_newest[--ps->nr_free];
+		assert(slot < ps->nr_newest);
 		place = &ps->newest[slot];
 	} else {
 		place = array_push(&ps->newest, &ps->nr_newest, &ps->cap_newest);
@@ -189,6 +190,7 @@ static void forget(struct processes *ps, struct process *p)
 	if (slot)	/* out of memory: the slot is never used again */
 		*slot = p->slot;
 	unchain(ps, p);
+	assert(ps->nr && ps->nr_mappings >= process_nr_mappings(p));
 	ps->nr_mappings -= process_nr_mappings(p);
 	ps->nr--;
 	process_free(p);

@@ -26,6 +26,7 @@ static size_t room_of(const struct process *p)
 
 static void count(struct process *p, ptrdiff_t change)
 {
+	assert(!p->nr_of_all || change >= 0 || *p->nr_of_all >= (size_t)-change);
 	if (p->nr_of_all)
 		*p->nr_of_all += (size_t)change;
 }
@@ -83,6 +84,9 @@ static int insert_live(struct process *p, const struct mapping *m)
 {
 	size_t at = (size_t)(last_before(p, m->start) + 1);
 
+	/* Living mappings are sorted, and none overlaps another: last_before() relies on it. */
+	assert(!at || p->maps[at - 1].end <= m->start);
+	assert(at == p->nr_live || m->end <= p->maps[at].start);
 	if (array_reserve(&p->maps, &p->cap_maps, p->nr_live + 1))
 		return -ENOMEM;
 	memmove(&p->maps[at + 1], &p->maps[at], (p->nr_live - at) * sizeof(*m));
@@ -314,6 +318,7 @@ bool process_knew(const struct process *p, const struct mapping *m, uint64_t tim
 
 int process_inherit(struct process *child, const struct process *parent, uint64_t time_ns)
 {
+	assert(child != parent);
 	if (array_reserve(&child->maps, &child->cap_maps, parent->nr_live))
 		return -ENOMEM;
 	if (parent->nr_live)
@@ -369,6 +374,7 @@ struct window_of_code *process_window(struct process *p, uint64_t begin, bool ma
 
 	if (at < p->nr_windows && p->windows[at].begin == begin)
 		return &p->windows[at];
+	assert(at == p->nr_windows || p->windows[at].begin > begin);
 	if (!make || array_reserve(&p->windows, &p->cap_windows, p->nr_windows + 1))
 		return NULL;
 	memmove(&p->windows[at + 1], &p->windows[at],

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/model/stacks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,7 @@ uint32_t stacks_node(struct stacks *st, uint32_t parent, uint32_t frame, bool *i
 	*is_new = id == IX_NONE;
 	if (id != IX_NONE)
 		return id;
+	assert(parent < st->nr_nodes);
 	place = array_push(&st->nodes, &st->nr_nodes, &st->cap_nodes);
 	if (!place)
 		return 0;
