@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/processes/jit_code.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,7 @@ bool jit_code_put(struct jit_code *c, uint64_t addr, const char *name, uint64_t 
 	struct jit_piece *p = find(c, addr);
 	const struct jit_span *last = p ? &p->spans[p->nr - 1] : NULL;
 
+	assert(!p || p->nr);		/* add() gives a piece its first span */
 	if (!p)
 		add(c, addr, since_ns, name_hash);
 	if (!p || last->name_hash == name_hash || last->since_ns >= since_ns)

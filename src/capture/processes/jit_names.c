@@ -160,6 +160,7 @@ static uint32_t binary_at(struct jit_names *j, const struct generated *g, uint64
 	uint32_t generation = e ? jit_code_generation(&e->code, addr, time_ns) : 0;
 	uint32_t *later = generation ? &e->later[generation - 1] : NULL;
 
+	assert(generation <= JIT_CODE_GENERATIONS);
 	if (later && !*later)
 		*later = new_binary(j);
 	return later && *later ? *later : g->binary;
@@ -266,6 +267,7 @@ static bool begin_job(struct jit_names *j, struct jit_process *e, bool is_growin
 {
 	struct jit_reading *r;
 
+	assert(!j->job);
 	if (!j->thread)
 		j->thread = worker_pool_new(1);
 	e->is_met = false;
@@ -377,6 +379,7 @@ static int end_job(struct jit_names *j, symbol_fn fn, void *ctx)
 	size_t nr_asked = 0;
 	int err;
 
+	assert(r && r->done);
 	if (j->is_job_stale) {
 		j->job = NULL;
 		jit_reading_free(r);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/processes/jit_process.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,7 @@ void jit_process_keep(struct jit_process *e, const struct jit_reading *r, size_t
 		if (r->v[i].name == PERF_MAP_NO_NAME && r->v[i].cookie != WATCHED)
 			e->v[kept++] = (struct jit_request){ r->v[i].addr, r->v[i].time_ns,
 							     r->v[i].cookie };
+	assert(kept <= nr_asked && nr_asked <= e->nr);
 	memmove(e->v + kept, e->v + nr_asked, (e->nr - nr_asked) * sizeof(*e->v));
 	e->nr -= nr_asked - kept;
 	e->nr_old = was_read ? kept : 0;
@@ -103,6 +105,8 @@ int jit_process_changed(struct jit_process *e, uint64_t since_ns)
 	if (!last)
 		return -ENOMEM;
 	memmove(e->changes + at + 1, e->changes + at, (before - at) * sizeof(*last));
+	assert(!at || e->changes[at - 1] <= since_ns);
+	assert(at == before || e->changes[at + 1] > since_ns);
 	e->changes[at] = since_ns;
 	return 0;
 }
@@ -114,6 +118,7 @@ uint32_t jit_process_changes(const struct jit_process *e, uint64_t time_ns)
 
 void jit_process_forget(struct jit_process *e, size_t nr)
 {
+	assert(nr <= e->nr);
 	e->nr -= nr;
 	memmove(e->v, e->v + nr, e->nr * sizeof(*e->v));
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,6 +48,7 @@ static inline void page_set_clear(struct page_set *s)
 
 static inline bool page_set_has(const struct page_set *s, uint32_t i)
 {
+	assert(i < s->nr);
 	return s->words[i / 64] >> i % 64 & 1;
 }
 
@@ -66,6 +68,7 @@ static inline void page_set_fill(struct page_set *s)
 /* Whether a has a number that b does not have. Both have the same nr. */
 static inline bool page_set_has_more(const struct page_set *a, const struct page_set *b)
 {
+	assert(a->nr == b->nr);
 	for (size_t i = 0; i < ((size_t)a->nr + 63) / 64; i++)
 		if (a->words[i] & ~b->words[i])
 			return true;

@@ -351,6 +351,7 @@ static void submit_next(struct table_store *ts)
 	while (table_turns_next(ts->turns, &turn)) {
 		if (submit(ts, turn.binary, turn.priority))
 			continue;
+		assert(ts->pending);
 		ts->pending--;
 		ts->entries[turn.binary].state = TABLE_NONE;
 	}
@@ -361,6 +362,7 @@ static void drop_waiting(struct table_store *ts)
 	struct table_turn turn;
 
 	while (table_turns_drop(ts->turns, &turn)) {
+		assert(ts->pending && turn.binary < ts->cap_entries);
 		ts->pending--;
 		ts->entries[turn.binary].state = TABLE_NONE;
 	}
@@ -377,6 +379,7 @@ static void queue_table(struct table_store *ts, uint32_t original, int priority)
 		return;
 	if (table_turns_add(ts->turns, &turn))
 		return;
+	assert(e->state != TABLE_QUEUED);
 	e->state = TABLE_QUEUED;
 	ts->pending++;
 	submit_next(ts);

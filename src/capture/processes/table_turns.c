@@ -144,6 +144,7 @@ void table_turns_hurry(struct table_turns *q, uint32_t binary, int priority)
 
 static void take(struct table_turns *q, size_t i, struct table_turn *out)
 {
+	assert(i < q->nr);
 	*out = q->v[i];
 	memmove(&q->v[i], &q->v[i + 1], (q->nr - i - 1) * sizeof(*q->v));
 	q->nr--;
@@ -187,7 +188,7 @@ void table_turns_over(struct table_turns *q, unsigned begun, uint64_t took_ns, u
 	struct owner *o = &q->owners[begun];
 	uint64_t paid = (now_ns - o->paid_ns) / SHARE;
 
-	assert(o->nr_at_once);
+	assert(begun < q->nr_owners && o->nr_at_once);
 	o->nr_at_once--;
 	o->cost_ns = (o->cost_ns > paid ? o->cost_ns - paid : 0) + took_ns;
 	o->paid_ns = now_ns;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/session/definitions.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,6 +279,7 @@ uint32_t definitions_thread(struct definitions *d, const struct rec_thread *thre
 
 	rec.thread.comm = definitions_string(d, comm);
 	at = ix_find(&d->thread_index, thread_hash(&rec.thread), same_thread, &k);
+	assert(at == IX_NONE || at < d->nr_known);
 	if (at != IX_NONE) {
 		d->threads[at].was_met = true;
 		return d->threads[at].t.id;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/session/last_samples.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ struct last_row *last_samples_find(const struct last_samples *l, const struct wi
 	uint32_t i =
 		ix_find(&l->by_tid, hash_of(head->tid, head->start_boottime_ns), same_thread, &k);
 
+	assert(i == IX_NONE || i < l->nr);
 	return i == IX_NONE ? NULL : &l->v[i];
 }
 

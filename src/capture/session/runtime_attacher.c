@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/session/runtime_attacher.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -109,6 +110,7 @@ static void look_done(struct worker_job *job, bool cancelled)
 	uint64_t bias;
 
 	l->is_running = false;
+	assert(l->attacher->nr_running);
 	l->attacher->nr_running--;
 	p = cancelled ? NULL : process_of(l, &image, &bias);
 	if (!p) {

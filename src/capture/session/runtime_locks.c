@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/session/runtime_locks.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -97,6 +98,7 @@ static void look_done(struct worker_job *job, bool cancelled)
 	if (cancelled)
 		k->err = -ECANCELED;
 	k->is_busy = false;
+	assert(k->locks->nr_busy);
 	k->locks->nr_busy--;
 	k->locks->stats.looks++;
 	k->locks->stats.failed += k->err != 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/session/runtime_names.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -182,6 +183,7 @@ static void code_done(struct worker_job *job, bool cancelled)
 	struct code *c = (struct code *)job;
 	struct runtime_names *n = c->names;
 
+	assert(n->nr_pending && c->is_pending);
 	n->nr_pending--;
 	code_owner_was_read(c->owner);
 	c->is_pending = false;
@@ -248,6 +250,7 @@ static uint32_t code_of(struct runtime_names *n, const struct process *p, const 
 	struct code *c;
 	uint64_t bias;
 
+	assert(id == IX_NONE || id < n->nr_codes);
 	if (id != IX_NONE)
 		return id;
 	image = n->deps.runtimes ? process_runtimes_of(n->deps.runtimes, p, k.slot, &bias) : NULL;
@@ -314,6 +317,7 @@ static int ask(struct runtime_names *n, struct code *c)
 		n->pool = worker_pool_new_with(1, n->deps.begin_thread);
 	if (!n->pool)
 		return -ENOMEM;
+	assert(!c->is_pending);		/* a job is in the pool once */
 	n->nr_pending++;
 	c->is_pending = true;
 	c->tries++;

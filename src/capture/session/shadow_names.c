@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/session/shadow_names.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,7 @@ static struct entry *entry_of(struct shadow_names *n, uint64_t id)
 	uint32_t at = ix_find(&n->index, id, same_id, &k);
 	struct entry *e;
 
+	assert(at == IX_NONE || at < n->nr);
 	if (at != IX_NONE)
 		return &n->v[at];
 	e = n->nr < NAMES_MAX ? array_push(&n->v, &n->nr, &n->cap) : NULL;
@@ -109,6 +111,7 @@ int shadow_names_put(struct shadow_names *n, uint64_t id, const struct shadow_na
 		return -ENOMEM;
 	e->line = name->line;
 	waits = e->waits;
+	assert(!waits || n->waiting);
 	n->waiting -= waits;
 	e->waits = false;
 	return waits;

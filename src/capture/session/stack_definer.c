@@ -434,6 +434,7 @@ static size_t find_frames(const uint64_t *words, size_t nr, uint16_t places[UNWI
 	size_t n = 0;
 
 	for (size_t i = 0; i < nr; i++) {
+		assert(n < UNWIND_MAX_FRAMES);
 		places[n++] = (uint16_t)i;
 		i += !!(words[i] & UNWIND_RUNTIME);
 	}

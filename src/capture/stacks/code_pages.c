@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/stacks/code_pages.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ static void run(struct worker_job *job)
 
 static void begin_batch(struct code_pages *cp)
 {
+	assert(!cp->nr_batch);		/* else the job is in the pool */
 	for (unsigned i = 0; i < NR_PAGES && cp->nr_batch < MAX_BATCH; i++) {
 		struct batch_page *b = &cp->batch[cp->nr_batch];
 
@@ -84,6 +86,7 @@ static void done(struct worker_job *job, bool cancelled)
 		const struct batch_page *b = &cp->batch[i];
 		struct page *p = &cp->v[b->place];
 
+		assert(b->place < NR_PAGES && p->state == PAGE_IN_BATCH);
 		p->state = b->err || cancelled ? PAGE_BAD : PAGE_GOOD;
 		p->read_ns = b->read_ns;
 		p->answers++;

@@ -180,6 +180,7 @@ static void done(struct code_request *q)
 	bool ends = q->result == CODE_CANCELLED;
 	struct process *p = ends ? NULL : code_window_process(w);
 
+	assert(w->state == WINDOW_PENDING);
 	if (p && take_round(w, q, p))
 		return;
 	w->state = WINDOW_IDLE;

@@ -43,6 +43,7 @@ void code_window_queue(struct window *w, struct process *p, bool is_wanted)
 {
 	struct code_share *share = code_share_of(&w->cw->shares, p);
 
+	assert(w->state == WINDOW_IDLE);
 	if (!share)
 		return;
 	w->state = WINDOW_QUEUED;

@@ -129,8 +129,13 @@ static void show_all(struct code_windows *cw)
 /* One window of p's goes: which ones are in use is not known here. */
 static void make_room(struct code_windows *cw, struct process *p)
 {
-	struct window *w = &cw->v[p->windows[cw->victim++ % p->nr_windows].place];
+	const struct window_of_code *of;
+	struct window *w;
 
+	assert(p->nr_windows);
+	of = &p->windows[cw->victim++ % p->nr_windows];
+	assert(of->place < UNWIND_MAX_WINDOWS);
+	w = &cw->v[of->place];
 	if (w->state != WINDOW_PENDING && code_window_process(w) == p)
 		code_window_forget(w);
 }
@@ -263,6 +268,7 @@ void code_windows_update(struct code_windows *cw)
 	for (size_t i = 0; i < cw->end && left; i++) {
 		struct window *w = &cw->v[cw->next];
 
+		assert(cw->next < cw->end);
 		cw->next = (cw->next + 1) % cw->end;
 		if (!w->tgid || w->state != WINDOW_IDLE || now < w->read_ns + w->interval_ns)
 			continue;
@@ -274,7 +280,7 @@ void code_windows_update(struct code_windows *cw)
 
 void code_windows_evicted(struct code_windows *cw, uint32_t table)
 {
-	assert(table >= UNWIND_FIRST_WINDOW);
+	assert(table >= UNWIND_FIRST_WINDOW && table - UNWIND_FIRST_WINDOW < UNWIND_MAX_WINDOWS);
 	cw->v[table - UNWIND_FIRST_WINDOW].evicted = true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/stacks/held_stacks.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ int held_stacks_give_some(struct held_stacks *h,
 		*at = s->next;
 		if (!s->next)
 			h->last = at;
+		assert(h->bytes >= s->size);
 		h->bytes -= s->size;
 		free(s);
 	}

@@ -160,7 +160,10 @@ static bool is_left_alone(const struct memory_reader *r, pid_t pid)
 
 static void leave_behind(struct memory_reader *r, pid_t pid)
 {
-	*free_place(r) = (struct left){ r->child, pid };
+	struct left *place = free_place(r);
+
+	assert(place);			/* else start_child() has started none */
+	*place = (struct left){ r->child, pid };
 	r->hung[r->nr_hung++ % HUNG_KEPT] = (struct hung){ pid, now_ns() };
 }
 

@@ -135,6 +135,7 @@ void stack_blocks_drop(struct stack_blocks *p, uint32_t id)
 
 	if (--c->refs[at])
 		return;
+	assert(p->used >= WIRE_BLOCK && c->nr_used);
 	p->used -= WIRE_BLOCK;
 	c->next[at] = c->first_free;
 	c->first_free = (uint16_t)at;

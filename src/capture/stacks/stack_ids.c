@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/stacks/stack_ids.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,7 @@ static struct entry *new_entry(struct stack_ids *s, uint32_t *i)
 	struct entry *e;
 
 	if (s->free != IX_NONE) {
+		assert(s->free < s->nr && !s->v[s->free].record);
 		*i = s->free;
 		s->free = s->v[*i].next;
 		return &s->v[*i];
@@ -91,6 +93,7 @@ static void *take_out(struct stack_ids *s, uint32_t i)
 	void *record = e->record;
 
 	ix_remove(&s->index, hash_u64(0, e->id), i);
+	assert(e->record && s->bytes >= e->len);
 	s->bytes -= e->len;
 	e->record = NULL;
 	e->next = s->free;
@@ -109,6 +112,7 @@ static void unlink_single(struct stack_ids *s, uint32_t i)
 
 	*(e->before == IX_NONE ? &s->oldest : &s->v[e->before].next) = e->next;
 	*(e->next == IX_NONE ? &s->youngest : &s->v[e->next].before) = e->before;
+	assert(s->single_bytes >= e->len);
 	s->single_bytes -= e->len;
 }
 

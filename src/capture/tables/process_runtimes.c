@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/tables/process_runtimes.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -124,6 +125,7 @@ static bool add_binary(struct process_runtimes *r, uint32_t binary, uint32_t ima
 {
 	struct of_binary *b = array_push(&r->binaries, &r->nr_binaries, &r->cap_binaries);
 
+	assert(image < r->nr_images);
 	if (b)
 		*b = (struct of_binary){ binary, image };
 	return b;
@@ -447,6 +449,7 @@ const struct runtime_image *process_runtimes_of(struct process_runtimes *r,
 		own = own_of(r, p);
 	if (!own || slot >= own->nr)
 		return NULL;
+	assert(own->v[slot].image < r->nr_images);
 	*bias = own->v[slot].bias;
 	return &r->images[own->v[slot].image]->image;
 }

@@ -46,6 +46,7 @@ static uint64_t in_shares(const struct room_owner *o, uint64_t much)
 
 uint64_t room_owners_weight(const struct room_owners *o, enum room room, unsigned place)
 {
+	assert(place < o->nr);
 	return in_shares(&o->v[place], o->v[place].has[room]);
 }
 

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <assert.h>
 #include <stdint.h>
 
 #include "unwind/unwind_limits.h"
@@ -35,5 +36,6 @@ static inline uint32_t table_numbers_take(struct table_numbers *n)
 
 static inline void table_numbers_give(struct table_numbers *n, uint32_t number)
 {
+	assert(n->nr_free < UNWIND_NUMBERS && number >= UNWIND_FIRST_NUMBER);
 	n->free[n->nr_free++] = (uint16_t)number;
 }

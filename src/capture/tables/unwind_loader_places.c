@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the kernel's side finds by a number: the place of a table. */
+#include <assert.h>
 #include <string.h>
 
 #include "src/capture/tables/unwind_loader_parts.h"
@@ -34,6 +35,7 @@ void unwind_loader_publish(struct unwind_loader *l, uint32_t number, struct unwi
 {
 	uint64_t word;
 
+	assert(number < UNWIND_MAX_BINARIES);
 	memcpy(&word, &place, sizeof(word));
 	__atomic_store_n((uint64_t *)(void *)&l->binaries[number], word, __ATOMIC_RELEASE);
 	unwind_loader_changed(l);
@@ -44,6 +46,9 @@ void unwind_loader_refer(struct unwind_loader *l, uint32_t binary, struct table_
 {
 	uint64_t word;
 
+	assert(ref->table <= l->nr_tables && table <= l->nr_tables);
+	assert(!ref->table || l->tables[ref->table - 1].nr_refs);
+	assert(!table || l->tables[table - 1].state == PLACE_LIVE);
 	if (ref->table)
 		l->tables[ref->table - 1].nr_refs--;
 	ref->table = table;

@@ -6,6 +6,7 @@
  * the tables in use may drive out those that rest. The room of retired tables counts as room to
  * come, so no more are evicted than is needed.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,8 @@ void unwind_loader_reclaim(struct unwind_loader *l, struct placed *t)
 	free(t->rules);
 	if (has_own_number(t))
 		table_numbers_give(&l->numbers, t->number);
+	assert(l->retired_rows >= t->nr_rows && l->retired_pages >= t->nr_pages);
+	assert(l->retired_numbers >= has_own_number(t));
 	l->retired_numbers -= has_own_number(t);
 	l->retired_rows -= t->nr_rows;
 	l->retired_pages -= t->nr_pages;
@@ -85,6 +88,8 @@ void unwind_loader_reclaim_all(struct unwind_loader *l)
 
 void unwind_loader_retire(struct unwind_loader *l, struct placed *t)
 {
+	assert(t->state == PLACE_LIVE && !t->nr_refs);
+	assert(l->stats.binaries && l->stats.rows >= t->nr_rows && l->stats.pages >= t->nr_pages);
 	unwind_loader_charge(l, t, -1);
 	t->state = PLACE_RETIRED;
 	t->retired = epoch_retire(&l->epoch);

@@ -80,6 +80,7 @@ int unwind_rules_get(struct unwind_rules *r, const struct unwind_rule *rule, uin
 			return -ENOMEM;
 		}
 	}
+	assert(id && id < r->nr && r->refs[id] < UINT32_MAX);
 	r->refs[id]++;
 	*number = (uint16_t)id;
 	return 0;

@@ -176,6 +176,7 @@ static void number_entry(struct unwind_slices *s, uint32_t i)
 static void forget_entries(struct unwind_slices *s, const struct slice *x)
 {
 	for (uint32_t i = x->first; i < x->first + x->nr; i++) {
+		assert(s->binary_of[i] < s->cap_entries || !s->binary_of[i]);
 		if (s->binary_of[i])
 			s->nr_entries[s->binary_of[i]]--;
 		s->binary_of[i] = 0;
@@ -212,6 +213,7 @@ static void reclaim(struct unwind_slices *s)
 		if (!s->oldest)
 			s->newest = &s->oldest;
 		forget_entries(s, x);
+		assert(!x->refs && s->retired_room >= x->room);
 		s->retired_room -= x->room;
 		extents_give(&s->free, x->first, x->room);
 		free(x);
@@ -405,6 +407,7 @@ bool unwind_slices_inherit(struct unwind_slices *s, const struct process *child,
 
 	if (!shown)
 		return false;
+	assert(x->refs);
 	x->refs++;
 	shown->slice = x;
 	shown->tgid = child->tgid;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/capture/tables/user_costs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -159,6 +160,7 @@ struct cost_piece user_costs_begin(struct user_costs *c, uint32_t tgid)
 
 static void add_at(struct user_costs *c, uint32_t place, uint64_t ns)
 {
+	assert(place < RATE_USERS);
 	atomic_fetch_add(&c->deps.rates->users[place].cost_ns, ns);
 }
 
