@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/debug_info/debug_lines.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,7 @@ static struct unit *unit_of(struct debug_lines *d, uint64_t number)
 
 static void forget(struct debug_lines *d, struct unit *u)
 {
+	assert(d->own_bytes >= u->own_len);
 	d->own_bytes -= u->own_len;
 	free(u->own);
 	u->own = NULL;
@@ -335,6 +337,7 @@ static int need_dwo(struct debug_lines *d, struct unit *u, bool *is_split, bool 
 		return 0;
 	at = d->wants.nr;
 	if (!u->asked && !beside_names_add(&d->wants, BESIDE_DWO, name, dir, NULL, 0)) {
+		assert(at < BESIDE_MAX);
 		d->units_wanting[at] = u->number;
 		u->asked = d->round;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/debug_info/unit_functions.h"
 
+#include <assert.h>
 #include <dwarf.h>
 #include <errno.h>
 
@@ -160,6 +161,7 @@ static uint32_t add_node(struct unit_reading *rd, const struct die *d, uint32_t 
 	uint64_t lo = rd->t.spans[rd->t.nr_spans - 1].lo;
 	struct unit_node n = { .parent = parent, .call_file = UNIT_NONE };
 
+	assert(parent == UNIT_NONE || parent < rd->t.nr_nodes);
 	n.func = func_of(rd, d);
 	if (parent != UNIT_NONE) {
 		n.call_line = unit_line(call_number(d, DIE_CALL_LINE),
@@ -240,6 +242,7 @@ static ALWAYS_INLINE unsigned take_entry(struct unit_reading *rd, struct byte_re
 		die_skip_children(rd->u, r, d, &rd->t.limit);
 		return depth;
 	}
+	assert(depth + 1 < UNIT_MAX_DEPTH);
 	nodes[depth + 1] = node;
 	return depth + d->abbrev->has_children;
 }

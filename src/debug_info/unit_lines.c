@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/debug_info/unit_lines.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +159,7 @@ static int push_row(struct unit_rows *r, const struct unit_row *row)
 		return -E2BIG;
 	if (r->nr == r->cap && array_reserve(&r->v, &r->cap, r->nr + 1))
 		return -ENOMEM;
+	assert(r->nr < r->cap);
 	r->v[r->nr++] = *row;
 	return 0;
 }

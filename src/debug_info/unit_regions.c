@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/debug_info/unit_regions.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ int unit_regions_range(struct unit_regions *x, uint64_t lo, uint64_t hi)
 {
 	struct unit_span *s;
 
+	assert(x->nr_funcs);		/* the range is of the last one */
 	if (x->nr_ranges >= MAX_RANGES)
 		return -E2BIG;
 	s = array_push(&x->ranges, &x->nr_ranges, &x->cap_ranges);

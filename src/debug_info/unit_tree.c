@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/debug_info/unit_tree.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -140,6 +141,7 @@ static int leave(struct unit_changes *c, struct open_spans *open, uint64_t addr)
 	while (open->nr && open->v[open->nr - 1].hi <= addr && !err) {
 		const struct unit_span *s = &open->v[--open->nr];
 
+		assert(s->node == UNIT_UNREAD || open->of_node[s->node]);
 		if (s->node != UNIT_UNREAD)
 			open->of_node[s->node]--;
 		err = put_change(c, s->hi, open->nr ? s[-1].node : UNIT_NONE);
@@ -158,6 +160,7 @@ static int enter(const struct unit_tree *t, struct unit_changes *c, struct open_
 	uint32_t parent = is_read ? t->nodes[s->node].parent : s->around;
 	struct unit_span *top;
 
+	assert(parent == UNIT_NONE || parent < t->nr_nodes);
 	if (t->says_ranges && parent != UNIT_NONE && !open->of_node[parent])
 		return 0;
 	top = array_push(&open->v, &open->nr, &open->cap);
@@ -300,6 +303,7 @@ static int put_table(struct unit_tree *t, uint32_t lang, const struct unit_segme
 		.nr_partial = t->regions ? t->src->wanted.nr_partial : 0,
 	};
 
+	assert(t->nr_entries == t->nr_nodes && t->nr_keys == t->nr_funcs);
 	put_entries(t, s->base);
 	return unit_write(&parts, out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/elf_unwind/elf_code_rows.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -114,6 +115,7 @@ static void sort_ranges(struct ranges *r)
 			g.begin = end;
 		if (g.begin >= g.end)
 			continue;
+		assert(!nr || r->v[nr - 1].end <= g.begin);
 		r->v[nr++] = g;
 		end = g.end;
 	}
@@ -384,6 +386,7 @@ static int read_gaps(struct image *im, size_t first, size_t last, struct cfi_row
 	void *code;
 	int err;
 
+	assert(first <= last && last < im->gaps.nr);
 	if (elf_image_offset_of(im->img, begin, &offset, &left) || left < end - begin)
 		return 0;
 	err = elf_image_read(im->img, offset, end - begin, MAX_BYTES, &code);

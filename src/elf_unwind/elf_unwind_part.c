@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/elf_unwind/elf_unwind_part.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -127,6 +128,7 @@ static int add_all(const struct part *p, const uint32_t *pages, size_t nr, uint3
 
 		if (!ends)
 			continue;
+		assert(first <= i && pages[i] - pages[first] == i - first);
 		err = add_pages(p, pages[first], (uint32_t)(i - first) + 1);
 		first = i + 1;
 	}

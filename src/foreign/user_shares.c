@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/foreign/user_shares.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "src/base/clock.h"
@@ -63,6 +64,7 @@ static struct share *share_of(struct user_shares *s, uid_t user)
 
 	if (found)
 		return &s->v[found - s->v];
+	assert(s->nr < USERS);		/* else find() gives the last one */
 	s->v[s->nr] = (struct share){ .user = user, .tokens = OPEN_TOKENS * times(user) };
 	return &s->v[s->nr++];
 }

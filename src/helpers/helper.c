@@ -267,6 +267,7 @@ static void leave(struct helper *h)
 
 static const struct helper_kind *kind_of(const struct helper *h)
 {
+	assert(h->kind < h->keeper->opts.nr_kinds);
 	return h->keeper->opts.kinds[h->kind];
 }
 
@@ -309,6 +310,7 @@ void helper_free(struct helper *h)
 		bury(h);
 	leave(h);
 	pthread_mutex_lock(&h->keeper->lock);
+	assert(h->slot < KEEPER_SLOTS && h->keeper->slots[h->slot]);
 	h->keeper->slots[h->slot] = false;
 	pthread_mutex_unlock(&h->keeper->lock);
 	pthread_mutex_destroy(&h->lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/late_names/late_lookup.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,7 @@ static int on_answer(void *ctx, uint32_t cookie, uint64_t addr, const struct sym
 	uint8_t status = sym->status;
 	int err = 0;
 
+	assert(cookie < l->n->nr_questions && l->waiting);
 	l->waiting--;
 	q->has_offset = sym->has_func_addr;
 	if (sym->has_func_addr)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/late_names/late_names.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,7 @@ int late_names_record(struct late_names *n, uint32_t segment, const struct recor
 
 const struct rec_frame *late_names_frame(const struct late_names *n, const struct late_question *q)
 {
+	assert(q->segment < n->nr_segments);
 	return definition_store_find_frame(n->segments[q->segment].tables, q->frame);
 }
 
@@ -230,6 +232,7 @@ const struct late_question *late_names_find(const struct late_names *n, uint32_t
 	const struct late_segment *s = segment < n->nr_segments ? &n->segments[segment] : NULL;
 	uint32_t at = s && frame < s->cap_questions ? s->questions[frame] : 0;
 
+	assert(at <= n->nr_questions);
 	return at ? &n->questions[at - 1] : NULL;
 }
 

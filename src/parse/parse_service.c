@@ -4,6 +4,7 @@
 #include "src/parse/table_maker.h"
 #include "src/runtimes/runtime.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -209,6 +210,7 @@ static void forget(struct parser *p, size_t i)
 {
 	struct kept_symbols *k = &p->kept[i];
 
+	assert(i < p->nr_kept);
 	debug_lines_close(k->lines);
 	elf_symbols_free(k->symbols);
 	elf_symbols_free(k->variables);
@@ -324,6 +326,7 @@ static void take_beside(struct kept_symbols *k, uint32_t nr, struct helper_messa
 {
 	const uint32_t *names = m->part[2].v;
 
+	assert(nr <= m->nr_fds);	/* names_request_is_sound() */
 	for (uint32_t i = 0; i < nr; i++) {
 		int fd = m->fds[m->nr_fds - nr + i];
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/parse/parsers.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -145,6 +146,7 @@ static struct lane *take_lane(struct parsers *p, const struct question *q)
 	struct lane *l;
 	bool is_others;
 
+	assert(q->lanes->nr);		/* else none ever gets free */
 	pthread_mutex_lock(&p->lock);
 	while (!(l = q->wish ? wished_lane(q) : best_free_lane(q)))
 		pthread_cond_wait(&p->free_lane, &p->lock);
@@ -161,6 +163,7 @@ static struct lane *take_lane(struct parsers *p, const struct question *q)
 static void give_lane(struct parsers *p, struct lane *l)
 {
 	pthread_mutex_lock(&p->lock);
+	assert(l->is_busy);
 	l->is_busy = false;
 	pthread_cond_broadcast(&p->free_lane);
 	pthread_mutex_unlock(&p->lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/probes/uprobe_points.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -227,6 +228,7 @@ static char *text_of(const uint8_t *p, size_t len)
 
 static void uprobe_point_free(struct uprobe_point *p, struct uprobe_points *of)
 {
+	assert(!p->refused || of->nr_refused);
 	of->nr_refused -= p->refused != NULL;
 	free(p->path);
 	free(p->attach_path);

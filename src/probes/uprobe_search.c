@@ -3,6 +3,7 @@
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 
+#include <assert.h>
 #include <errno.h>
 #include <gelf.h>
 #include <inttypes.h>
@@ -377,6 +378,7 @@ static int give(struct uprobe_search *s, const struct elf_file *in, const struct
 	char text[32];
 	int n;
 
+	assert(f->name < s->names.nr);
 	m.refused = why_not(s, in, f, raw, &m);
 	s->readable.nr = 0;
 	if (demangle_bare(raw, &s->readable) != 1) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/symbolize/elf_symbols.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -347,6 +348,7 @@ static void read_name(const struct elf_symbols *s, const struct elf_sym *sym, ch
 
 	buf[0] = 0;
 	if (sym->table == NAMES_KNOWN) {
+		assert(sym->name < sizeof(known_names) / sizeof(known_names[0]));
 		strcpy(buf, known_names[sym->name]);
 		return;
 	}

@@ -211,6 +211,7 @@ static int by_addr(const void *a, const void *b)
 
 static const char *name_of(const struct kernel_symbols *k, const struct ksym *s)
 {
+	assert((s->name & ~LOCAL_SYMBOL) < k->names.nr);
 	return (const char *)k->names.v + (s->name & ~LOCAL_SYMBOL);
 }
 

@@ -127,8 +127,10 @@ bool symbol_set_covers(const struct symbol_set *s, uint64_t addr)
 static uint64_t open_end(const struct symbol_set *s, size_t i)
 {
 	const struct elf_segment *seg = segment_at(s, s->base + s->v[i].addr);
-	uint64_t end = seg->vaddr + seg->memsz - s->base;
+	uint64_t end;
 
+	assert(seg);			/* symbol_set_add() takes no other symbols */
+	end = seg->vaddr + seg->memsz - s->base;
 	for (size_t j = i + 1; j < s->nr; j++)
 		if (s->v[j].addr > s->v[i].addr &&
 		    (s->v[j].rank != RANK_LABEL || s->v[i].rank == RANK_LABEL))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/symbolize/symbolizer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -94,6 +95,7 @@ static void run_batch(struct worker_job *j)
 
 static void drop_table(struct symbolizer *s, struct subject *b)
 {
+	assert(!b->is_open && s->table_bytes >= b->table_bytes);
 	s->table_bytes -= b->table_bytes;
 	b->table_bytes = 0;
 	elf_symbols_free(b->table);
@@ -136,6 +138,7 @@ static struct batch *make_batch(struct symbolizer *s, struct subject *b)
 	job->b.no_demangle = s->opts.no_demangle;
 	job->b.v = b->pending;
 	job->b.nr = b->nr_pending;
+	assert(s->nr_pending >= b->nr_pending);
 	s->nr_pending -= b->nr_pending;
 	b->pending = NULL;
 	b->nr_pending = b->cap_pending = 0;
@@ -159,6 +162,7 @@ static void batch_done(struct worker_job *j, bool cancelled)
 	struct symbolizer *s = job->owner;
 	struct subject *b = job->subject;
 
+	assert(s->nr_open && b->is_open);
 	s->nr_open--;
 	for (size_t i = 0; cancelled && i < job->b.nr; i++)
 		job->b.v[i].status = SYMBOL_LIMITED;
@@ -432,6 +436,7 @@ int symbolizer_deliver(struct symbolizer *s, symbol_fn fn, void *ctx)
 	while (s->answered && !err) {
 		struct batch *job = s->answered;
 
+		assert(job->answered <= job->b.nr);
 		while (job->answered < job->b.nr && !err)
 			err = give(&job->b, &job->b.v[job->answered++], fn, ctx);
 		if (job->answered < job->b.nr)

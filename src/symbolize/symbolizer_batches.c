@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Batches that have their names. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "src/symbolize/symbolizer_parts.h"
 
 void symbolizer_free_batch(struct batch *job)
 {
+	assert(job->subject->nr_batches);
 	job->subject->nr_batches--;
 	symbol_batch_release(&job->b);
 	free(job->b.v);

@@ -7,6 +7,7 @@
  * the owner can give the names without lines at any time (symbolizer_settle()), and what the thread
  * brings back then is thrown away.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,6 +164,7 @@ static void lines_done(struct worker_job *j, bool cancelled)
 	struct symbolizer *s = job->owner;
 	bool were_given_up = !s->adding;
 
+	assert(s->nr_open && s->is_adding_lines);
 	s->nr_open--;
 	s->is_adding_lines = false;
 	symbolizer_free_batches(s->adding);

@@ -6,6 +6,7 @@
  * A batch that a thread works on cannot be taken from it. It keeps the number of the generation in
  * which it was made, and when its thread brings it back in a later one it is freed without a word.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "src/base/clock.h"
@@ -21,6 +22,7 @@ static bool has_names(const struct symbolizer *s)
 static void forget_pending(struct symbolizer *s, struct subject *b)
 {
 	s->nr_lost += b->nr_pending;
+	assert(s->nr_pending >= b->nr_pending);
 	s->nr_pending -= b->nr_pending;
 	free(b->pending);
 	b->pending = NULL;
