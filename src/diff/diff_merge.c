@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/diff/diff_merge.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,7 @@ static int place_nodes(struct merging *m, const struct profile *p, struct name_m
 			.is_level = n->is_level,
 		};
 
+		assert(n->parent < i);
 		place[i] = tree_builder_child(&m->tree, place[n->parent], &key);
 	}
 	return m->tree.failed ? -ENOMEM : 0;
@@ -277,6 +279,7 @@ static int show_side(struct profile *p, const struct profile *side, const uint32
 		const struct node *n = &side->nodes[i];
 		struct node *to = &p->nodes[place[i]];
 
+		assert(place[i] < p->nr_nodes);
 		if (!(n->flags & NODE_SYNTHETIC) && !has_address(side, n->name))
 			to->name = kept_name(p, side, n->name, &failed);
 		to->binary = kept_name(p, side, n->binary, &failed);

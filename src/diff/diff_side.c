@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/diff/diff_side.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ static uint32_t block_of(struct diff_side *s, const struct report_sample *sample
 	uint64_t at = sample->real_ns < w->from_ns ? 0 : sample->real_ns - w->from_ns;
 	uint64_t passed = s->passed;
 
+	assert(sample->segment < s->nr_spans);
 	s->passed = weight_sum(passed, sample->weight);
 	if (s->by_weight)
 		return part_of(passed, s->weight);
@@ -66,6 +68,7 @@ static int add_block(struct diff_side *s, uint32_t node, uint32_t block, uint64_
 {
 	struct diff_block *b;
 
+	assert(block < DIFF_BLOCKS);
 	if (array_reserve(&s->first, &s->cap_first, (size_t)node + 1))
 		return -ENOMEM;
 	for (uint32_t i = s->first[node]; i; i = s->blocks[i - 1].next) {
@@ -142,6 +145,7 @@ static int move_blocks(struct diff_side *s, const uint32_t *place, size_t nr)
 
 		if (!last || place[n] == NODE_NONE)
 			continue;
+		assert(last <= s->nr_blocks && place[n] < s->p->nr_nodes);
 		while (s->blocks[last - 1].next)
 			last = s->blocks[last - 1].next;
 		s->blocks[last - 1].next = first[place[n]];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/live/live_copy.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,7 @@ static uint32_t copy_one(struct live_copy *c, enum record_tag tag, uint32_t id)
 	struct record rec;
 	uint32_t made;
 
+	assert(id < c->end[tag] && !c->ids[tag][id]);
 	if (!definition_load(c->from, tag, id, &rec))
 		return live_ids_missing(c->to, tag);
 	for (const struct field *f = record_layout(tag)->fields; f->at; f++) {

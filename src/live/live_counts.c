@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of counts of a live profile: samples that are alike in all but their time. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,7 @@ uint32_t live_counts_find(struct live_counts *counts, const struct live_count *k
 	uint32_t id = ix_find(&counts->index, hash, same_count, &k);
 	struct live_count *c;
 
+	assert(id == IX_NONE || id < counts->nr);
 	if (id != IX_NONE)
 		return id;
 	if (counts->nr >= IX_NONE - 2)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/live/live_entries.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -171,6 +172,7 @@ static int take_growth(struct live_entries *e, const struct live_growth *now,
 	struct live_seen *s = &e->seen[now->id];
 	struct live_growth more = { now->id, now->samples, now->weight }, *slot;
 
+	assert(now->id < e->cap_seen);		/* find_growth() has looked at all counts */
 	if (!s->more_samples && !s->more_weight)
 		return 0;
 	if (before && before->id == now->id) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/live/live_fates.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,7 @@ static void measure(struct live_fates *c)
 			definition_store_find_process(old_store(c), process);
 
 		c->share[i] = live_share(c->l, n->event, n->weight);
+		assert(process < c->nr_processes);
 		c->process_share[process] += c->share[i];
 		if (p && p->comm < c->nr_names)
 			c->name_share[p->comm] += c->share[i];
@@ -94,6 +96,7 @@ static void measure(struct live_fates *c)
 
 static void mark(struct live_fates *c, uint32_t count, size_t *nr)
 {
+	assert(count < c->l->counts.nr);
 	*nr += c->v[count] != FATE_RECENT;
 	c->v[count] = FATE_RECENT;
 }
@@ -136,9 +139,11 @@ static void find_recent(struct live_fates *c)
 
 static void mark_life(struct live_fates *c)
 {
-	for (size_t i = 0; i < c->l->counts.nr; i++)
+	for (size_t i = 0; i < c->l->counts.nr; i++) {
+		assert(c->l->counts.v[i].thread < c->nr_threads);
 		if (c->v[i] == FATE_RECENT)
 			c->threads[c->l->counts.v[i].thread] = LIFE_THERE;
+	}
 	for (uint32_t t = 1; t < c->nr_threads; t++)
 		if (c->threads[t] == LIFE_THERE)
 			c->processes[live_fates_process_of(c, t)] = LIFE_THERE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/live/live_ids.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,7 @@ static int place_of(struct live_ids *ids, enum record_tag tag, uint32_t id, uint
 	ids->gaps += gap;
 	if (id >= k->nr_own)
 		k->nr_own = (size_t)id + 1;
+	assert(id < k->nr_own && k->nr_own <= k->cap_own);
 	*place = &k->own[id];
 	return 0;
 }

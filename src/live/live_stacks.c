@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/live/live_stacks.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,7 @@ static int tell_nodes(struct live_stacks *s, uint64_t version)
 {
 	const struct profile *p = s->tree.p;
 
+	assert(s->nr_nodes <= p->nr_nodes);	/* no node of a tree goes */
 	if (s->tree.failed || array_reserve(&s->nodes, &s->cap_nodes, p->nr_nodes))
 		return -ENOMEM;
 	for (size_t i = 0; i < p->nr_nodes; i++) {
@@ -183,6 +185,7 @@ static bool fold_all(struct live_stacks *s, const struct renamed *r, uint64_t ve
 {
 	bool is_changed = s->nr_settled < s->nr;
 
+	assert(s->nr_settled <= s->nr);
 	for (size_t i = r->v ? 0 : s->nr_settled; i < s->nr; i++) {
 		struct live_stack *stack = &s->v[i];
 		uint32_t leaf;

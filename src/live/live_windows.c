@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/live/live_windows.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -70,6 +71,7 @@ static int unite(struct live_windows *w, size_t at)
 {
 	struct live_window *a = &w->v[at], *b = a + 1;
 
+	assert(at + 1 < w->nr);
 	if (array_reserve(&a->v, &a->cap, a->nr + b->nr))
 		return -ENOMEM;
 	if (b->nr)
@@ -135,6 +137,7 @@ static struct live_window *find_window(struct live_windows *w, uint64_t time_ns)
 {
 	size_t i = w->nr - 1;
 
+	assert(w->nr);
 	while (i && w->v[i - 1].end_ns > time_ns)
 		i--;
 	if (time_ns < w->v[i].begin_ns)
@@ -160,6 +163,7 @@ int live_windows_add(struct live_windows *w, uint64_t time_ns, uint32_t id, uint
 	at = win == &w->v[w->nr - 1] ? &w->newest[id] : NULL;
 	if (at && at->serial == w->serial)
 		g = &win->v[at->index];
+	assert(!g || (at->index < win->nr && g->id == id));
 	if (g && join(g, &more))
 		return 0;
 	g = array_push(&win->v, &win->nr, &win->cap);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/profile/fold_roots.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -379,6 +380,7 @@ uint32_t fold_roots_node(struct fold_roots *r, const struct report_sample *s)
 	if (!s->thread || array_reserve(&r->threads, &r->cap_threads,
 					definition_store_id_end(s->tables, REC_THREAD)))
 		return make_node(r, s);
+	assert(id < r->cap_threads);
 	if (!r->threads[id])
 		r->threads[id] = make_node(r, s) + 1;
 	return r->threads[id] - 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/profile/fold_stacks.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,7 @@ static void turn_back(struct stack_folder *f, uint32_t node)
 		f->tree->failed = true;
 		return;
 	}
+	assert(node < f->cap_levels);
 	if (f->levels[node] < f->turn.times + 1)
 		f->levels[node] = f->turn.times + 1;
 }
@@ -249,6 +251,7 @@ static uint32_t add_frame(struct stack_folder *f, uint32_t at, uint32_t frame)
 			return at;
 		}
 	}
+	assert(k->first + k->nr <= f->nr_keys);
 	for (uint32_t i = 0; i < k->nr; i++)
 		at = add_key(f, at, &f->keys[k->first + i]);
 	f->steps += k->nr;
@@ -287,6 +290,7 @@ static uint32_t find_memo(struct stack_folder *f, uint32_t base, uint32_t stack)
 
 	if (id == IX_NONE)
 		return NODE_NONE;
+	assert(id < f->nr_memos);
 	if (f->style.fold_recursion)
 		f->turn = f->turns[id];
 	return f->memos[id].node;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/profile/largest.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ static size_t part(double *v, size_t lo, size_t hi, size_t *end)
 	double pivot = pivot_of(v, lo, hi);
 	size_t i = lo;
 
+	assert(lo < hi);
 	while (i < hi) {
 		if (v[i] > pivot)
 			swap(&v[lo++], &v[i++]);
@@ -82,6 +84,7 @@ void largest_init(struct largest *l, double *v, size_t nr, size_t keep)
 			lo = end;
 	} while (keep <= first || keep > end);
 	l->least = v[first];
+	assert(first < keep && keep < nr);
 	l->nr_least = keep - first;
 }
 

@@ -26,6 +26,7 @@
  */
 #include "src/profile/live_scans.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,6 +275,7 @@ static void forget(struct live_scans *l)
 {
 	size_t done = 0;
 
+	assert(l->first <= l->sorted && l->sorted <= l->nr_rows);
 	while (done < l->nr_scans && l->scans[done].end <= l->first)
 		done++;
 	if (done) {
@@ -296,6 +298,7 @@ long live_scans_rows(struct live_scans *l, size_t max, report_sample_fn fn, void
 	size_t end = ready(l), begin = l->first, nr;
 	int err = 0;
 
+	assert(begin <= end && end <= l->sorted);
 	if (end - begin > max)
 		end = begin + max;
 	while (l->first < end && !err)

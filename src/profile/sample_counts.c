@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/profile/sample_counts.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,7 @@ static int add(struct sample_counts *c, const struct sample_count *key, uint64_t
 
 	if (at)
 		*at = id != IX_NONE ? id : c->nr;
+	assert(id == IX_NONE || id < c->nr);
 	if (id != IX_NONE) {
 		c->v[id].count += key->count;
 		c->v[id].weight = weight_sum(c->v[id].weight, key->weight);
@@ -78,6 +80,7 @@ int sample_counts_put(struct sample_counts *c, const struct sample_count *key)
 	uint64_t hash = hash_of(key);
 
 	ix_prefetch(&c->index, hash);
+	assert(c->nr_waiting < COUNTS_WAITING);
 	c->hashes[c->nr_waiting] = hash;
 	c->waiting[c->nr_waiting++] = *key;
 	return c->nr_waiting == COUNTS_WAITING ? sample_counts_settle(c) : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/profile/tree_builder.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,8 @@ static struct node *push_node(struct tree_builder *b, uint32_t parent, const str
 
 	if (!n)
 		return NULL;
+	/* A node has a higher index than its parent: sum_totals() relies on it. */
+	assert(parent == NODE_NONE || parent + 1 < p->nr_nodes);
 	n->parent = parent;
 	n->first_child = n->next_sibling = NODE_NONE;
 	n->depth = parent == NODE_NONE ? 0 : (uint16_t)(p->nodes[parent].depth + 1);
@@ -171,6 +174,7 @@ uint32_t tree_builder_child(struct tree_builder *b, uint32_t parent, const struc
 	struct node rest = { .kind = FRAME_SYNTHETIC, .flags = NODE_SYNTHETIC, .name = b->deeper };
 	const struct node *up = &b->p->nodes[parent];
 
+	assert(parent < b->p->nr_nodes);
 	if (b->failed || stands_for_rest(b, up))
 		return parent;
 	if (up->depth + 1u >= b->max_depth)
@@ -185,6 +189,7 @@ void tree_builder_add(struct tree_builder *b, uint32_t node, uint64_t weight, ui
 	uint64_t room = UINT64_MAX - b->weight;
 	struct node *n = &b->p->nodes[node];
 
+	assert(node < b->p->nr_nodes);
 	if (weight > room)
 		weight = room;
 	b->weight += weight;
@@ -268,6 +273,7 @@ static int link_children(struct profile *p)
 	for (uint32_t i = (uint32_t)p->nr_nodes; i-- > 1;) {
 		struct node *up = &p->nodes[p->nodes[i].parent];
 
+		assert(p->nodes[i].parent < i);
 		p->nodes[i].next_sibling = up->first_child;
 		up->first_child = i;
 	}

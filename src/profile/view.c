@@ -8,6 +8,7 @@
  */
 #include "src/profile/view.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -94,6 +95,7 @@ static uint8_t *find_outermost(const struct profile *p, const uint8_t *matches)
 	for (uint32_t n = 1; of && n < p->nr_nodes; n++) {
 		const struct node *nd = &p->nodes[n];
 
+		assert(nd->parent < n);
 		if (of[nd->parent])
 			of[n] = 2;
 		else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/report/part_joiner.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +203,7 @@ int part_joiner_record(struct part_joiner *j, struct definition_store *tables, s
 {
 	struct part *p = &j->v[j->nr - 1];
 
+	assert(j->nr);		/* part_joiner_enter() has made it */
 	if (!p->ids)
 		return 1;
 	if (!j->is_indexed && index_recording(j, tables))

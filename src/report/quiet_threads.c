@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/report/quiet_threads.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ int quiet_threads_row(struct quiet_threads *q, const struct report_sample *s, ui
 	seg = &q->segments[s->segment];
 	if (array_reserve(&seg->threads, &seg->cap, definition_store_id_end(s->tables, REC_THREAD)))
 		return -ENOMEM;
+	assert(s->rec->thread < seg->cap);
 	t = &seg->threads[s->rec->thread];
 	t->rows += nr;
 	t->is_active |= quiet_row_is_active(s->rec, s->futex, begin_ns);

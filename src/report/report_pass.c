@@ -17,6 +17,7 @@
  */
 #include "src/report/report.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ static bool thread_passes(struct report *rep, struct segment *s, const struct re
 	if (!rs->thread || array_reserve(&s->verdicts, &s->cap_verdicts,
 					 definition_store_id_end(s->tables, REC_THREAD)))
 		return wants_thread(rep->query, rs);
+	assert(id < s->cap_verdicts);
 	v = &s->verdicts[id];
 	if (*v == VERDICT_NONE)
 		*v = wants_thread(rep->query, rs) ? VERDICT_WANTED : VERDICT_UNWANTED;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/report/stack_filter.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,7 @@ static void mark_stacks(const struct stack_filter *f, struct stack_marks *m,
 	for (uint32_t id = 1; id < end; id++) {
 		const struct table_node *n = definition_store_find_node(t, id);
 
+		assert(!n || n->parent < id);
 		if (n)
 			m->nodes[id] = frame_marks(f, m, t, n->frame) | m->nodes[n->parent];
 	}
@@ -158,6 +160,7 @@ static uint8_t stack_marks(const struct stack_filter *f, struct stack_marks *m,
 			return 0;
 		mark_stacks(f, m, t, end);
 	}
+	assert(stack < m->cap_nodes);
 	return m->nodes[stack];
 }
 
@@ -178,6 +181,7 @@ static uint8_t task_marks(const struct stack_filter *f, struct stack_marks *m,
 
 	if (!s->thread || array_reserve(&m->threads, &m->cap_threads, end))
 		return 0;
+	assert(id < m->cap_threads);
 	if (m->threads[id])
 		return m->threads[id];
 	marks |= string_marks(f, s->tables, s->thread->comm);

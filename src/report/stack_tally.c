@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/report/stack_tally.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -123,6 +124,7 @@ static int count_broken(struct stack_tally *t, uint32_t segment, uint32_t node, 
 	uint32_t id = ix_find(&t->broken_index, hash, same_broken, &k);
 	struct tally_broken *b;
 
+	assert(id == IX_NONE || id < t->nr_broken);
 	if (id != IX_NONE) {
 		t->broken[id].count += nr;
 		return 0;

@@ -27,6 +27,7 @@
  */
 #include "src/report/trace_events.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,6 +188,7 @@ int trace_events_sample(struct trace_events *t, uint32_t segment,
 			return -ENOMEM;
 		slot = find_slot(t, segment, rec->event);
 	}
+	assert(slot && slot->event <= t->nr);
 	e = &t->v[slot->event - 1];
 	weight = rec->weight ? rec->weight : slot->period;
 	e->samples += nr;
@@ -262,6 +264,7 @@ uint32_t trace_events_weigh(const struct trace_events *t, uint32_t segment,
 	*weight = 1;
 	if (slot && !t->v[event].is_counted)
 		*weight = rec->weight ? rec->weight : slot->period;
+	assert(event == NO_EVENT || event < t->nr);
 	if (event != NO_EVENT && t->v[event].joined)
 		event = t->v[event].joined - 1;
 	return event;

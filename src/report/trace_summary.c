@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/report/trace_summary.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,7 @@ void trace_summary_forget_meta(struct trace_summary *r, const char *key)
 			r->metas[nr++] = *item;
 			continue;
 		}
+		assert(r->text_bytes >= strlen(item->key) + item->len);
 		r->text_bytes -= strlen(item->key) + item->len;
 		free((char *)item->key);
 	}

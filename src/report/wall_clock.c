@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/report/wall_clock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ static size_t nearest(const struct wall_clock *c, uint64_t mono_ns)
 {
 	size_t after = bisect(c->nr, i, c->v[i].mono_ns <= mono_ns);
 
+	assert(c->nr);
 	if (after == c->nr ||
 	    (after && mono_ns - c->v[after - 1].mono_ns <= c->v[after].mono_ns - mono_ns))
 		after--;
