@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -71,8 +72,10 @@ void agent_show_config(struct supervisor *s)
 /* The user whose rate has changed. */
 static const char *user_text(const struct supervisor *s, char buf[32])
 {
-	uint32_t user = atomic_load(&s->state->rates.users[s->budget.changed].user);
+	uint32_t user;
 
+	assert(s->budget.changed < RATE_USERS);
+	user = atomic_load(&s->state->rates.users[s->budget.changed].user);
 	snprintf(buf, 32, "user %" PRIu32, user);
 	return user == RATE_OTHER_USERS ? "all other users" : buf;
 }

@@ -93,6 +93,7 @@ int ring_journal_put(struct ring_journal *j, const void *state)
 	off_t at = (off_t)(s.number % RING_SLOTS) * RING_SLOT_BYTES;
 	ssize_t n;
 
+	assert(j->len <= RING_STATE_MAX);
 	memcpy(s.state, state, j->len);
 	s.crc = crc_of(&s);
 	n = pwrite(j->fd, &s, sizeof(s), at);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/spool.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -66,6 +67,7 @@ static int add(struct spool *s, uint64_t seq, const char *name, uint64_t bytes, 
 	i = s->nr - 1;
 	for (; i > 0 && s->v[i - 1].seq > seq; i--)
 		s->v[i] = s->v[i - 1];
+	assert(!i || s->v[i - 1].seq < seq);	/* sorted, and each once */
 	s->v[i] = (struct window){ .seq = seq, .bytes = bytes, .real_ns = real_ns };
 	snprintf(s->v[i].name, sizeof(s->v[i].name), "%s", name);
 	s->bytes += bytes;
@@ -77,6 +79,7 @@ static void remove_window(struct spool *s, size_t i)
 {
 	struct window *w = &s->v[i];
 
+	assert(i < s->nr && s->bytes >= w->bytes);
 	if (s->use && w->seq < s->use->sent_below)
 		s->counts.deleted++;
 	else

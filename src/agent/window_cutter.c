@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/agent/window_cutter.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,7 @@ int window_cutter_feed(struct window_cutter *c, const uint8_t *bytes, size_t len
 		if (!err)
 			at += (size_t)n;
 	}
+	assert(at <= c->nr);
 	c->nr -= at;
 	if (c->nr && at)
 		memmove(c->held, c->held + at, c->nr);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/commands/record_push.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -209,6 +210,7 @@ static void remove_first(struct pusher *p)
 
 	if (p->in_memory && end)
 		fallocate(p->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)end);
+	assert(p->nr);
 	p->nr--;
 	memmove(p->v, p->v + 1, p->nr * sizeof(*p->v));
 	p->progress = (struct push_progress){ .stop = is_too_much, .ctx = p };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/commands/trace_list.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
@@ -55,6 +56,7 @@ static int by_name(const void *a, const void *b)
 
 static void sort_from(struct trace_list *l, size_t first)
 {
+	assert(first <= l->nr);
 	if (l->nr > first)
 		qsort(l->v + first, l->nr - first, sizeof(*l->v), by_name);
 }

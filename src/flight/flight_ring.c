@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/flight/flight_ring.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -78,6 +79,7 @@ static int take_frame(struct flight_ring *r, uint64_t size, uint64_t now)
 
 static bool is_old(const struct flight_ring *r, size_t i, uint64_t now)
 {
+	assert(i + 1 < r->nr);
 	return now >= r->v[i + 1].seen_ns + r->keep_ns;
 }
 
@@ -120,6 +122,7 @@ int flight_ring_look(struct flight_ring *r, uint64_t now)
 	if (rc < 0 || !r->nr || r->is_pinned)
 		return rc < 0 ? rc : 0;
 	over = nr_over(r, now);
+	assert(over < r->nr);		/* the segment that is being written stays */
 	r->nr -= over;
 	memmove(r->v, r->v + over, r->nr * sizeof(*r->v));
 	give_back(r);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/output/output_files.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -83,6 +84,7 @@ void output_files_may_signal(struct output_files *fs)
 static void order(struct output_files *fs, enum output_order order, size_t i,
 		  struct output_reply *reply)
 {
+	assert(i < fs->nr);
 	if (fs->guard.pid)
 		output_guard_ask(&fs->guard, order, i, reply);
 	else
@@ -166,9 +168,11 @@ static int open_descriptor(const struct output_file *f, int number)
 
 int output_files_open(struct output_files *fs, size_t i)
 {
-	int number = output_descriptor(fs->v[i].path);
 	struct output_reply reply;
+	int number;
 
+	assert(i < fs->nr);
+	number = output_descriptor(fs->v[i].path);
 	if (fs->fds[i] >= 0)
 		return fs->fds[i];
 	if (number >= 0)
@@ -183,6 +187,7 @@ int output_files_open(struct output_files *fs, size_t i)
 
 const char *output_files_path(const struct output_files *fs, size_t i)
 {
+	assert(i < fs->nr);
 	return fs->v[i].path;
 }
 

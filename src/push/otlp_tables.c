@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/push/otlp_tables.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -346,6 +347,7 @@ static uint32_t location_of(struct otlp_tables *t, uint32_t frame, const struct 
 		t->failed = true;
 		return 0;
 	}
+	assert(frame < t->cap_frame_ids);
 	if (t->frame_ids[frame])
 		return t->frame_ids[frame] - 1;
 	id = new_location(t, frame, style);

@@ -15,6 +15,7 @@
  */
 #include "src/push/push_encode.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -137,6 +138,7 @@ static int encode_profile(struct cutting *c, const struct push_row *rows, size_t
 		if (g.from_ns > g.to_ns)
 			g.from_ns = g.to_ns;
 		err = c->encoder->profile(c->enc, &g, &taken);
+		assert(taken <= g.nr);
 		c->job.counts->split += !err && taken < g.nr;
 		c->job.counts->rows += taken;
 		g.rows += taken;

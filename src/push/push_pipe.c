@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/push/push_pipe.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -103,6 +104,7 @@ static int take_body(struct push_pipe *p, const struct push_pipe_head *h)
 		p->buf = v;
 		p->cap = need;
 	}
+	assert(need <= p->cap);
 	path = (char *)p->buf + h->len;
 	type = path + h->path_len + 1;
 	what = type + h->type_len + 1;

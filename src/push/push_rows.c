@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/push/push_rows.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ int push_rows_add(struct push_rows *r, const struct push_row *row)
 	uint32_t id = ix_find(&r->index, hash, same_row, &s);
 	struct push_row *new;
 
+	assert(id == IX_NONE || id < r->nr);
 	if (id != IX_NONE) {
 		r->v[id].count = weight_sum(r->v[id].count, row->count);
 		r->v[id].weight = weight_sum(r->v[id].weight, row->weight);

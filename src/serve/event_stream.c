@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/serve/event_stream.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -85,6 +86,7 @@ static ssize_t read_stream(void *stream, uint64_t pos, char *buf, size_t max)
 		e->s->http.suspend_connection(e->connection);
 		return 0;
 	}
+	assert(e->sent <= e->text->len);
 	n = e->text->len - e->sent < max ? e->text->len - e->sent : max;
 	memcpy(buf, e->text->bytes + e->sent, n);
 	e->sent += n;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/serve/http_places.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -32,6 +33,7 @@ static void take_out(struct http_places *p, struct http_place *at)
 
 	*(at->prev ? &at->prev->next : &l->first) = at->next;
 	*(at->next ? &at->next->prev : &l->last) = at->prev;
+	assert(l->nr);
 	l->nr--;
 }
 

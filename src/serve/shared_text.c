@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/serve/shared_text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct shared_text *shared_text_take(char *bytes, size_t len)
@@ -16,6 +17,7 @@ struct shared_text *shared_text_take(char *bytes, size_t len)
 
 struct shared_text *shared_text_hold(struct shared_text *t)
 {
+	assert(!t || t->references);
 	if (t)
 		t->references++;
 	return t;
@@ -23,6 +25,7 @@ struct shared_text *shared_text_hold(struct shared_text *t)
 
 void shared_text_drop(struct shared_text *t)
 {
+	assert(!t || t->references);
 	if (!t || --t->references)
 		return;
 	free(t->bytes);

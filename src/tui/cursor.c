@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/tui/cursor.h"
 
+#include <assert.h>
+
 #include "src/tui/tui_keycodes.h"
 
 void cursor_fit(struct cursor *c, uint32_t nr, uint32_t seen)
@@ -15,6 +17,7 @@ void cursor_fit(struct cursor *c, uint32_t nr, uint32_t seen)
 		c->top = c->at - seen + 1;
 	if (c->top + seen > nr)
 		c->top = nr > seen ? nr - seen : 0;
+	assert(c->top <= c->at && (c->at < nr || !nr));
 }
 
 bool cursor_key(struct cursor *c, int key, uint32_t nr, uint32_t seen)

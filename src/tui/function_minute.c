@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/tui/function_minute.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,7 @@ void function_minute_find(const struct function_minute *m, uint64_t key, bool to
 		uint32_t column = (MINUTE_SECONDS - 1 - back) * columns / MINUTE_SECONDS;
 		const struct minute_function *f = NULL;
 
+		assert(column < columns);
 		if (begin_ns && s->begin_ns == begin_ns)
 			f = function_costs_find(s->v, s->nr, key);
 		if (f)

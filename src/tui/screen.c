@@ -2,6 +2,7 @@
 #define NCURSES_WIDECHAR 1
 #include "src/tui/screen.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -287,6 +288,7 @@ static void show_cell(const struct screen *s, int row, int col, const struct cel
 	wchar_t text[2] = { (wchar_t)cell->ch, 0 };
 	cchar_t ch;
 
+	assert(cell->style < STYLES);
 	if (!cell->ch)			/* the second half of a wide character */
 		return;
 	setcchar(&ch, text, s->attributes[cell->style] & ~(unsigned)A_COLOR,

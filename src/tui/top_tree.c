@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/tui/top_tree.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ int tree_rows_init(struct tree_rows *r, const struct profile *p, const uint8_t *
 	while (!err && todo.nr) {
 		struct tree_row row = todo.v[--todo.nr], *place;
 
+		assert(row.node < p->nr_nodes);
 		row.has_children = p->nodes[row.node].first_child != NODE_NONE;
 		row.is_open = row.node < nr_open && open[row.node] && row.has_children;
 		place = array_push(&r->v, &r->nr, &r->cap);

@@ -6,6 +6,7 @@
  */
 #include "src/waits/wait_edges.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ void wait_edges_release(struct wait_edges *e)
 
 const char *wait_edges_function(const struct wait_edges *e, uint32_t row, size_t *len)
 {
+	assert(row < e->g->nr);
 	return intern_get(e->names, e->known[row].function, len);
 }
 
@@ -243,6 +245,7 @@ static void find_places(const struct wait_graph *g, uint32_t *place, uint32_t *q
 			if (g->rows[i].ring == WAIT_NONE)
 				queue[nr++] = i;
 	}
+	assert(nr == g->nr);	/* each row is of a ring, a head, or waits for one of those */
 }
 
 #define ORDER(x, y)                                                                                \
@@ -303,6 +306,7 @@ static unsigned class_of(const struct sorting *s, const struct wait_edge *edge)
 {
 	const struct lock_kind *lock = s->e->known[edge->row].lock;
 
+	assert(edge->section != EDGES_UNKNOWN || lock);
 	if (edge->section != EDGES_UNKNOWN || lock->class == LOCK_HELD_ELSEWHERE)
 		return LOCK_HELD;
 	return lock->class;

@@ -5,6 +5,7 @@
  */
 #include "src/waits/wait_graphs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -46,6 +47,7 @@ static bool passes(struct wait_graphs *w, const struct report_sample *s)
 
 	if (!w->is_filtered)
 		return true;
+	assert(w->at <= w->nr_passing);
 	if (w->at == w->nr_passing)
 		return false;
 	p = &w->passing[w->at];
