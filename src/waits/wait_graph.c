@@ -226,10 +226,12 @@ static int link_owner(struct wait_graph *g, uint32_t i)
 		at = find_row(g, owner);	/* an absent process that was met before */
 	if (at == IX_NONE)
 		err = put_absent(g, owner, owner, &at);
+	if (err)
+		return err;		/* at is behind the last row */
 	g->rows[i].peer = at;
 	if (g->rows[at].nr_threads <= 1)
 		g->rows[i].owner = at;
-	return err;
+	return 0;
 }
 
 static int link_owners(struct wait_graph *g)
