@@ -29,6 +29,7 @@
  */
 #include "src/waits/wait_graph.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,9 +272,11 @@ static size_t peel(struct wait_graph *g, uint32_t *left, uint32_t *order)
 		if (owner == WAIT_NONE)
 			continue;
 		g->rows[owner].nr_behind += g->rows[order[at]].nr_behind + 1;
+		assert(owner < g->nr && left[owner]);
 		if (!--left[owner])
 			order[nr++] = owner;
 	}
+	assert(nr <= g->nr);
 	return nr;
 }
 
@@ -308,6 +311,7 @@ static int add_ring(struct wait_graph *g, uint32_t first)
 	ring->first = first;
 	ring->by_locks = true;
 	do {
+		assert(i < g->nr);	/* what is left waits for what is left */
 		ring->by_locks &= g->rows[i].rec.wait_kind == WAIT_UNKNOWN;
 		g->rows[i].ring = (uint32_t)g->nr_rings - 1;
 		g->rows[i].head = first;
