@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a configuration makes sense, which is known before anything is started. */
+#include "src/agent/agent_check.h"
+
 #include <errno.h>
 
-#include "src/agent/supervisor_parts.h"
+#include "src/agent/agent_config.h"
+#include "src/agent/recorder_words.h"
+#include "src/agent/supervisor.h"
 #include "src/base/fail.h"
 #include "src/serve/listen_address.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/agent/agent_check.h"
 #include "src/agent/supervisor_parts.h"
 #include "src/base/fail.h"
 

@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "src/agent/agent_check.h"
 #include "src/agent/supervisor_parts.h"
 #include "src/base/fail.h"
 

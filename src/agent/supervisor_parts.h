@@ -7,7 +7,6 @@
  *	agent_children.c	starts and ends the other processes
  *	agent_windows.c		turns what the recorder writes into windows
  *	agent_status.c		tells how it is
- *	agent_check.c		says whether a configuration makes sense
  */
 #pragma once
 
@@ -115,8 +114,3 @@ void agent_begin_batches(struct supervisor *s);
 /* ---- agent_status.c ---- */
 
 void agent_write_status(struct supervisor *s);
-
-/* ---- agent_check.c ---- */
-
-/* agent_config_read(), and what hooks say of it. To be released in any case. */
-int agent_config_check(const char *path, const struct agent_hooks *hooks, struct agent_config *c);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of counts of a live profile: samples that are alike in all but their time. */
+#include "src/live/live_counts.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/array.h"
-#include "src/base/hash_index.h"
-#include "src/live/live_profile_parts.h"
+#include "src/live/live_profile.h"
 
 void live_counts_release(struct live_counts *c)
 {

@@ -9,23 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/hash_index.h"
 #include "src/model/record.h"
+#include "src/live/live_counts.h"
 #include "src/live/live_ids.h"
 #include "src/live/live_profile.h"
 #include "src/live/live_windows.h"
 #include "src/report/trace_summary.h"
 #include "src/report/wall_clock.h"
-
-struct live_counts {
-	struct live_count *v;
-	size_t nr, cap;
-	struct hash_index index;
-};
-
-/* Index of the count that has the key of this one, made if it is new; IX_NONE: out of memory. */
-uint32_t live_counts_find(struct live_counts *c, const struct live_count *key);
-void live_counts_release(struct live_counts *c);
 
 /* The last row of a scan that a thread had; a REPEAT counts it again. */
 struct last_row {

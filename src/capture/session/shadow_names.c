@@ -8,7 +8,6 @@
 
 #include "src/base/array.h"
 #include "src/base/hash_index.h"
-#include "src/capture/session/session_parts.h"
 #include "src/model/record.h"
 
 #define NAMES_MAX (1u << 20)
