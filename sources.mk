@@ -414,6 +414,7 @@ CAPTURE_SRCS := \
 	src/live/thread_rows.c \
 	src/parse/kernel_file.c \
 	src/parse/line_cache.c \
+	src/parse/lines_costs.c \
 	src/parse/parse_answers.c \
 	src/parse/parse_service.c \
 	src/parse/parsers.c \

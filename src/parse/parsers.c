@@ -14,6 +14,7 @@
 #include "src/foreign/kept_file.h"
 #include "src/foreign/wait_budget.h"
 #include "src/parse/line_cache.h"
+#include "src/parse/lines_costs.h"
 #include "src/parse/parse_protocol.h"
 #include "src/parse/parsers_parts.h"
 #include "src/symbolize/symbol_batch.h"
@@ -55,8 +56,10 @@ int parsers_new(struct helper_keeper *k, struct file_opener *opener, unsigned nr
 	if (line_cache_new(&p->line_cache))
 		p->line_cache = NULL;
 	p->identity_budget = wait_budget_new();
-	err = p->identity_budget ? start_lanes(&p->identity, IDENTITY_LANES, k, &table_parser_kind)
-				 : -ENOMEM;
+	p->lines_costs = lines_costs_new();
+	err = p->identity_budget && p->lines_costs ? 0 : -ENOMEM;
+	if (!err)
+		err = start_lanes(&p->identity, IDENTITY_LANES, k, &table_parser_kind);
 	if (!err)
 		err = start_lanes(&p->perf_map, 1, k, &name_parser_kind);
 	if (!err)
@@ -100,6 +103,7 @@ void parsers_free(struct parsers *p)
 	end_lanes(&p->lines);
 	end_lanes(&p->tables);
 	end_lanes(&p->code);
+	lines_costs_free(p->lines_costs);
 	wait_budget_free(p->identity_budget);
 	line_cache_free(p->line_cache);
 	pthread_cond_destroy(&p->free_lane);

@@ -13,6 +13,7 @@
 #include "src/foreign/debug_server.h"
 #include "src/foreign/file_opener.h"
 #include "src/parse/line_cache.h"
+#include "src/parse/lines_costs.h"
 #include "src/parse/parse_protocol.h"
 #include "src/parse/parsers.h"
 #include "src/parse/parsers_parts.h"
@@ -20,14 +21,9 @@
 
 #define NAMES_NS (20 * NSEC_PER_SEC)
 #define MAX_LATE 2000			/* rounds for the lines of one batch */
-/*
- * The lines of one answer, of one file, and of all files of an owner who is not root: enough for
- * the largest programs, and no more than a busy thread for a minute.
- */
+/* The lines of one answer, and of one file whose owner is not root: see also lines_costs.c. */
 #define LINES_NS (10 * NSEC_PER_SEC)
 #define FILE_LINES_NS (40 * NSEC_PER_SEC)
-#define OWNER_LINES_NS (60 * NSEC_PER_SEC)
-#define OWNER_SHARE 20			/* and 1/20 of the time that has passed since */
 
 /* A question for the names and lines of a file. */
 struct names_question {
@@ -251,42 +247,19 @@ static int ask_late(struct names_question *n, struct symbol_batch *b, uint32_t *
 	return err;
 }
 
-/* Where it is kept what the lines of an owner's files have cost; under the lock. */
-static struct lines_cost *cost_of(struct parsers *p, uint32_t owner)
+/* false: no more lines of this file. Root's files may cost what they need. */
+static bool may_cost_more(const struct parsers *p, const struct symbol_file *file)
 {
-	for (unsigned i = 0; i < p->nr_costs; i++)
-		if (p->costs[i].owner == owner)
-			return &p->costs[i];
-	if (p->nr_costs == OWNERS)
-		return &p->costs[OWNERS - 1];
-	p->costs[p->nr_costs] = (struct lines_cost){ .owner = owner, .since_ns = now_ns() };
-	return &p->costs[p->nr_costs++];
-}
-
-/*
- * What the lines of files of one owner may cost. Root's files may cost what they need. false: no
- * more of them.
- */
-static bool may_cost_more(struct parsers *p, const struct symbol_file *file)
-{
-	const struct lines_cost *cost;
-	bool may;
-
 	if (!file->owner || p->takes_time)
 		return true;
-	pthread_mutex_lock(&p->lock);
-	cost = cost_of(p, file->owner);
-	may = cost->ns < OWNER_LINES_NS + (now_ns() - cost->since_ns) / OWNER_SHARE;
-	pthread_mutex_unlock(&p->lock);
-	return may && file->notes->lines_ns < FILE_LINES_NS;
+	return file->notes->lines_ns < FILE_LINES_NS &&
+	       lines_costs_may(p->lines_costs, file->owner);
 }
 
-static void add_cost(struct parsers *p, struct symbol_file *file, uint64_t ns)
+static void add_cost(const struct parsers *p, struct symbol_file *file, uint64_t ns)
 {
 	file->notes->lines_ns += ns;
-	pthread_mutex_lock(&p->lock);
-	cost_of(p, file->owner)->ns += ns;
-	pthread_mutex_unlock(&p->lock);
+	lines_costs_add(p->lines_costs, file->owner, ns);
 }
 
 int parse_names(void *parsers, struct symbol_file *file, struct symbol_batch *b,

@@ -10,12 +10,12 @@
 #include "src/helpers/helper_message.h"
 
 #define MAX_LANES 4
-#define OWNERS 16			/* whose costs are told apart; further ones count as one */
 
 struct debug_server;
 struct file_opener;
 struct helper;
 struct line_cache;
+struct lines_costs;
 struct wait_budget;
 
 /*
@@ -36,13 +36,6 @@ struct lanes {
 	unsigned nr;
 };
 
-/* What the lines of an owner's files have cost. */
-struct lines_cost {
-	uint32_t owner;
-	uint64_t ns;
-	uint64_t since_ns;		/* when its first file was asked about */
-};
-
 struct parsers {
 	struct file_opener *opener;
 	struct debug_server *server;	/* NULL: none is asked */
@@ -52,8 +45,7 @@ struct parsers {
 	/* Set by parsers_tell_costs(); NULL: costs are not measured. */
 	void (*on_cost)(void *ctx, pid_t pid, uint32_t owner, uint64_t cpu_ns);
 	void *cost_ctx;
-	struct lines_cost costs[OWNERS];
-	unsigned nr_costs;
+	struct lines_costs *lines_costs;
 	bool takes_time;		/* parsers_take_time() */
 	uint64_t nr_calls;
 	pthread_mutex_t lock;		/* of all but the helpers */
