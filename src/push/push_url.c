@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/push/push_url.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,18 +72,21 @@ static bool is_authority(const char *s, size_t len)
 	return stop == end && port >= 1 && port <= 65535;
 }
 
+/* "127.0.0.1", as the resolver reads it, and not the name "127.example.org". */
 static bool is_loopback(const char *authority, size_t len)
 {
-	static const char *const names[] = { "127.", "localhost", "[::1]" };
+	const char *colon = *authority == '[' ? NULL : memchr(authority, ':', len);
+	char host[64];
+	struct in_addr v4;
+	int n = snprintf(host, sizeof(host), "%.*s",
+			 (int)(colon ? colon - authority : (ptrdiff_t)len), authority);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		size_t n = strlen(names[i]);
-
-		if (len >= n && !strncasecmp(authority, names[i], n) &&
-		    (!i || len == n || authority[n] == ':'))
-			return true;
-	}
-	return false;
+	if (n < 0 || (size_t)n >= sizeof(host))
+		return false;
+	if (inet_aton(host, &v4))
+		return ntohl(v4.s_addr) >> 24 == 127;
+	return !strcasecmp(host, "localhost") ||
+	       (!strncmp(host, "[::1]", 5) && (!host[5] || host[5] == ':'));
 }
 
 /* Splits "otlp+https" at the plus; false: it is no scheme of ours. */

@@ -128,19 +128,26 @@ static void test_paths(void **state)
 
 static void test_loopback(void **state)
 {
+	static const struct {
+		const char *url;
+		bool is_loopback;
+	} cases[] = {
+		{ "http://127.0.0.1:1", true },
+		{ "http://localhost", true },
+		{ "http://[::1]:9/x", true },
+		{ "http://127.8.9.10/x", true },
+		{ "http://localhost.example.org", false },
+		{ "http://127.example.org:1", false },
+		{ "http://127.0.0.1.example.org", false },
+		{ "http://10.0.0.1", false },
+	};
 	struct push_url u;
 
 	(void)state;
-	push_url_parse("--to", "http://127.0.0.1:1", NULL, &u);
-	assert_true(u.is_loopback);
-	push_url_parse("--to", "http://localhost", NULL, &u);
-	assert_true(u.is_loopback);
-	push_url_parse("--to", "http://[::1]:9/x", NULL, &u);
-	assert_true(u.is_loopback);
-	push_url_parse("--to", "http://localhost.example.org", NULL, &u);
-	assert_false(u.is_loopback);
-	push_url_parse("--to", "http://10.0.0.1", NULL, &u);
-	assert_false(u.is_loopback);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(push_url_parse("--to", cases[i].url, NULL, &u), 0);
+		assert_int_equal(u.is_loopback, cases[i].is_loopback);
+	}
 }
 
 int main(void)
