@@ -230,6 +230,7 @@ CAPTURE_SRCS := \
 	src/capture/collectors/interrupts.c \
 	src/capture/collectors/left_readers.c \
 	src/capture/collectors/off_cpu.c \
+	src/capture/collectors/off_cpu_options.c \
 	src/capture/collectors/perf_sampler.c \
 	src/capture/collectors/pmu_event.c \
 	src/capture/collectors/probe_attach.c \
@@ -694,7 +695,6 @@ CAPTURE_MAIN_SRCS := \
 	src/recording/live_line.c \
 	src/recording/live_outputs.c \
 	src/recording/live_rows.c \
-	src/recording/off_cpu_options.c \
 	src/recording/record_options.c \
 	src/recording/record_tee.c \
 	src/recording/recording.c \

@@ -10,12 +10,7 @@
  * sample (src/capture/bpf/bpf_object.h). Maps and programs have the same names there, and variables
  * the same places, but programs that are left out are empty.
  */
-#include "bpf/sample.bpf.h"
-#include "bpf/snapshot.bpf.h"
-#include "bpf/holders.bpf.h"
-#include "bpf/off_cpu.bpf.h"
-#include "bpf/probe.bpf.h"
-#include "bpf/irq.bpf.h"
-#include "bpf/lifetime.bpf.h"
+#define KINDS_OF_BPF
+#include "bpf/kinds.def"
 
 char LICENSE[] SEC("license") = "GPL";

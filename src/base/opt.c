@@ -47,9 +47,19 @@ static bool ends_in_suffix(const struct opt *o, const char *word)
 	return false;
 }
 
+/* What the table of o fills. */
+static char *args_of(const struct parser *p, const struct opt *o)
+{
+	for (size_t l = 0; l < p->nr_lists; l++)
+		for (size_t i = 0; i < p->lists[l].nr && p->lists[l].args; i++)
+			if (o == &p->lists[l].v[i])
+				return p->lists[l].args;
+	return p->args;
+}
+
 static int set(struct parser *p, const struct opt *o, const char *value)
 {
-	return o->parse(o, value, (char *)p->args + o->offset);
+	return o->parse(o, value, args_of(p, o) + o->offset);
 }
 
 /*

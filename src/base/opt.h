@@ -3,8 +3,9 @@
  * Options as rows of a table: parsing, --help, the man page and shell completion come from the same
  * rows.
  *
- * A row parses its value into the args struct of the command at .offset. Accepted spellings: -F 99,
- * -F99, -qra (flags bundle), --freq 99, --freq=99, unambiguous prefixes (--fre 99), "--" ends the
+ * A row parses its value into the args struct of the command, or into that of its table, at
+ * .offset. Accepted spellings: -F 99, -F99, -qra (flags bundle), --freq 99, --freq=99, unambiguous
+ * prefixes (--fre 99), "--" ends the
  * options. An option whose arg is written "[=FILE]" takes a value only behind "=", or as the next
  * word when that ends in one of .suffixes (".svg"), so `--svg out.svg` works and `--svg trace.pbz`
  * leaves trace.pbz alone.
@@ -35,6 +36,7 @@ struct opt {
 struct opt_list {
 	const struct opt *v;
 	size_t nr;
+	void *args;			/* what these rows fill; NULL: the args of opt_parse() */
 };
 
 /*

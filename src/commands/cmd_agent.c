@@ -30,7 +30,7 @@ static const struct opt rows[] = {
 	{ 0, "keys", NULL, "print the keys as a table", opt_flag, AT(keys), NULL, NULL, NULL },
 };
 
-static const struct opt_list list = { rows, sizeof(rows) / sizeof(rows[0]) };
+static const struct opt_list list = { rows, sizeof(rows) / sizeof(rows[0]), NULL };
 
 /* ---- what the agent's processes do ---- */
 

@@ -219,8 +219,8 @@ int cmd_diff(const struct command_table *all, int argc, char **argv)
 	struct diff_args args = { .fds = { -1, -1 } };
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[] = {
-		{ rows, output_list_opts_of(diff_renderers, rows, AT(outputs)) },
-		{ diff_opts, sizeof(diff_opts) / sizeof(diff_opts[0]) },
+		{ rows, output_list_opts_of(diff_renderers, rows, AT(outputs)), NULL },
+		{ diff_opts, sizeof(diff_opts) / sizeof(diff_opts[0]), NULL },
 		report_option_list,
 	};
 	int nr = opt_parse(lists, 3, argc, argv, &args, NULL), rc = EXIT_USAGE;

@@ -121,7 +121,7 @@ static int examine(bool quiet)
 
 int cmd_doctor(const struct command_table *all, int argc, char **argv)
 {
-	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]) };
+	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]), NULL };
 	struct doctor_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 

@@ -196,7 +196,7 @@ int cmd_export(const struct command_table *all, int argc, char **argv)
 {
 	struct export_args args = { .output = NULL };
 	struct opt_list lists[] = {
-		{ export_opts, sizeof(export_opts) / sizeof(export_opts[0]) },
+		{ export_opts, sizeof(export_opts) / sizeof(export_opts[0]), NULL },
 		report_option_list,
 	};
 	int nr = opt_parse(lists, 2, argc, argv, &args, NULL), rc = EXIT_USAGE;

@@ -461,7 +461,7 @@ static const struct opt info_opts[] = {
 
 int cmd_info(const struct command_table *all, int argc, char **argv)
 {
-	struct opt_list list = { info_opts, sizeof(info_opts) / sizeof(info_opts[0]) };
+	struct opt_list list = { info_opts, sizeof(info_opts) / sizeof(info_opts[0]), NULL };
 	struct info_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 

@@ -221,7 +221,7 @@ static int check(const struct merge_args *args, int nr)
 
 int cmd_merge(const struct command_table *all, int argc, char **argv)
 {
-	struct opt_list list = { merge_opts, sizeof(merge_opts) / sizeof(merge_opts[0]) };
+	struct opt_list list = { merge_opts, sizeof(merge_opts) / sizeof(merge_opts[0]), NULL };
 	struct merge_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 

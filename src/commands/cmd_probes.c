@@ -48,7 +48,7 @@ static const struct opt options[] = {
 
 int cmd_probes(const struct command_table *all, int argc, char **argv)
 {
-	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]) };
+	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]), NULL };
 	struct probes_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL), err = 0;
 

@@ -292,8 +292,8 @@ int cmd_push(const struct command_table *all, int argc, char **argv)
 	struct push_args args = { .progress = NULL };
 	struct opt rows[PUSH_OPTS_MAX];
 	struct opt_list lists[] = {
-		{ rows, push_option_rows(rows, AT(push)) },
-		{ push_opts, sizeof(push_opts) / sizeof(push_opts[0]) },
+		{ rows, push_option_rows(rows, AT(push)), NULL },
+		{ push_opts, sizeof(push_opts) / sizeof(push_opts[0]), NULL },
 	};
 	int nr = opt_parse(lists, 2, argc, argv, &args, NULL), code;
 

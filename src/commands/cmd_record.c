@@ -9,6 +9,7 @@
 #include "src/base/fail.h"
 #include "src/base/memory.h"
 #include "src/base/opt.h"
+#include "src/capture/collectors/usdt_stack_list.h"
 #include "src/commands/command.h"
 #include "src/commands/flight_command.h"
 #include "src/commands/live_command.h"
@@ -21,7 +22,7 @@ static int help(const struct command_table *all, const struct record_mode *mode)
 {
 	struct opt rows[OUTPUT_OPTS_MAX], push_rows[PUSH_OPTS_MAX];
 	struct opt_list lists[RECORD_LISTS + 1];
-	size_t nr = record_opt_lists(mode, rows, lists);
+	size_t nr = record_opt_lists(mode, NULL, rows, lists);
 
 	if (mode->sample)
 		lists[nr++] = record_push_rows(push_rows);
@@ -44,7 +45,7 @@ static int list_events(void)
 static int show_places(const struct record_args *args, int argc, char **argv)
 {
 	const struct probe_list *probes = &args->capture.events.probes;
-	const struct usdt_stack_list *stacks = &args->capture.usdt_stacks;
+	const struct usdt_stack_list *stacks = usdt_stacks_of(&args->capture);
 	struct uprobe_scope scope = { .pids = &args->pids,
 				      .command = args->command < argc ? argv[args->command]
 								      : NULL };

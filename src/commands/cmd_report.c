@@ -272,9 +272,9 @@ int cmd_report(const struct command_table *all, int argc, char **argv)
 	struct report_args args = { .fd = -1 };
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[] = {
-		{ rows, output_list_opts(rows, AT(outputs)) },
+		{ rows, output_list_opts(rows, AT(outputs)), NULL },
 		report_option_list,
-		{ report_opts, sizeof(report_opts) / sizeof(report_opts[0]) },
+		{ report_opts, sizeof(report_opts) / sizeof(report_opts[0]), NULL },
 	};
 	int nr = opt_parse(lists, 3, argc, argv, &args, NULL), rc = EXIT_USAGE;
 

@@ -155,7 +155,7 @@ static int help(const struct command_table *all)
 {
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[RECORD_LISTS + 1] = { serve_option_list };
-	size_t nr = record_opt_lists(&record_modes[RECORD_BOTH], rows, lists + 1);
+	size_t nr = record_opt_lists(&record_modes[RECORD_BOTH], NULL, rows, lists + 1);
 
 	return command_help(all, "serve", lists, nr + 1);
 }

@@ -417,7 +417,7 @@ int cmd_symbolize(const struct command_table *all, int argc, char **argv)
 {
 	static const struct late_dir usual = { "/usr/lib/debug", -1 };
 	struct opt_list list = { symbolize_opts,
-				 sizeof(symbolize_opts) / sizeof(symbolize_opts[0]) };
+				 sizeof(symbolize_opts) / sizeof(symbolize_opts[0]), NULL };
 	struct symbolize_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL), rc = EXIT_USAGE;
 

@@ -32,7 +32,7 @@ static const struct opt top_rows[] = {
 };
 
 /* Each list has a struct of its own. */
-static const struct opt_list top_option_list = { top_rows, 1 };
+static const struct opt_list top_option_list = { top_rows, 1, NULL };
 
 static int give_up_rights(void)
 {
@@ -139,7 +139,7 @@ static int help(const struct command_table *all)
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[RECORD_LISTS + 3] = { tui_option_list, top_option_list,
 						    serve_option_list };
-	size_t nr = record_opt_lists(&record_modes[RECORD_BOTH], rows, lists + 3);
+	size_t nr = record_opt_lists(&record_modes[RECORD_BOTH], NULL, rows, lists + 3);
 
 	return command_help(all, "top", lists, nr + 3);
 }

@@ -315,7 +315,7 @@ static const struct opt options[] = {
 
 int cmd_unwind_info(const struct command_table *all, int argc, char **argv)
 {
-	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]) };
+	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]), NULL };
 	struct unwind_info_args args = { .top = UINT32_MAX };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 

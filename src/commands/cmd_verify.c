@@ -236,7 +236,7 @@ static const struct opt verify_opts[] = {
 
 int cmd_verify(const struct command_table *all, int argc, char **argv)
 {
-	struct opt_list list = { verify_opts, sizeof(verify_opts) / sizeof(verify_opts[0]) };
+	struct opt_list list = { verify_opts, sizeof(verify_opts) / sizeof(verify_opts[0]), NULL };
 	struct verify_args args = { .limit = 10 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 

@@ -72,7 +72,7 @@ static int snapshot(const struct command_table *all, const struct xstack_args *a
 
 int cmd_xstack(const struct command_table *all, int argc, char **argv)
 {
-	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]) };
+	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]), NULL };
 	struct xstack_args args = { 0 };
 	int nr;
 

@@ -470,7 +470,7 @@ static int run(struct legacy *l)
 
 int legacy_run(const struct command_table *all, int argc, char **argv)
 {
-	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]) };
+	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]), NULL };
 	struct legacy *l = calloc(1, sizeof(*l));
 	int command = argc, nr = -1, rc = EXIT_USAGE;
 

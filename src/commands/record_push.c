@@ -51,7 +51,7 @@ struct opt_list record_push_rows(struct opt *rows)
 		}
 		kept++;
 	}
-	return (struct opt_list){ rows, kept };
+	return (struct opt_list){ rows, kept, NULL };
 }
 
 /* Whether the receiver's address and all that belongs to it make sense. */

@@ -144,7 +144,7 @@ static const struct opt rows[] = {
 	  NULL },
 };
 
-const struct opt_list report_option_list = { rows, sizeof(rows) / sizeof(rows[0]) };
+const struct opt_list report_option_list = { rows, sizeof(rows) / sizeof(rows[0]), NULL };
 
 int report_options_check(const struct report_options *o)
 {

@@ -58,7 +58,7 @@ static const struct opt rows[] = {
 	  opt_flag, AT(until_end), NULL, NULL, NULL },
 };
 
-const struct opt_list serve_option_list = { rows, sizeof(rows) / sizeof(rows[0]) };
+const struct opt_list serve_option_list = { rows, sizeof(rows) / sizeof(rows[0]), NULL };
 
 /*
  * What a client may choose of a report. Limits stay, nothing is said of files, and nothing goes to

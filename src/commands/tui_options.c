@@ -70,7 +70,7 @@ static const struct opt rows[] = {
 	  NULL, NULL, NULL },
 };
 
-const struct opt_list tui_option_list = { rows, sizeof(rows) / sizeof(rows[0]) };
+const struct opt_list tui_option_list = { rows, sizeof(rows) / sizeof(rows[0]), NULL };
 
 void tui_options_finish(struct tui_args *args)
 {

@@ -18,9 +18,9 @@
 
 /* The descriptors given to ppoll(): signals, then the recorder, each collector, the hooks. */
 struct poll_set {
-	struct pollfd v[1 + RECORDER_FDS + COLLECTORS_MAX * COLLECTOR_FDS + HOOK_FDS];
+	struct pollfd v[1 + RECORDER_FDS + COLLECTORS * COLLECTOR_FDS + HOOK_FDS];
 	size_t nr;
-	size_t first[COLLECTORS_MAX + 1];	/* collector i: from v[first[i]] to first[i + 1] */
+	size_t first[COLLECTORS + 1];	/* collector i: from v[first[i]] to first[i + 1] */
 };
 
 unsigned capture_loop_programs(const struct capture_options *options)
@@ -46,7 +46,7 @@ int capture_loop_open(struct capture_loop *l, struct recorder *recorder,
 	for (size_t i = 0; collectors[i] && !err; i++) {
 		if (!collectors[i]->is_wanted(options))
 			continue;
-		assert(l->nr < COLLECTORS_MAX);
+		assert(l->nr < COLLECTORS);
 		l->v[l->nr].ops = collectors[i];
 		err = collectors[i]->open(&ctx, &l->v[l->nr].state);
 		if (!err)

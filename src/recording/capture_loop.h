@@ -72,7 +72,7 @@ struct capture_loop {
 	struct {
 		const struct collector *ops;
 		void *state;
-	} v[COLLECTORS_MAX];
+	} v[COLLECTORS];
 	size_t nr;
 	/* Set by the caller. */
 	struct stop_signals *stop;

@@ -13,7 +13,6 @@
 #include "src/base/fail.h"
 #include "src/output/output_place.h"
 #include "src/recording/flight_options.h"
-#include "src/recording/off_cpu_options.h"
 
 const struct record_mode record_modes[] = {
 	[RECORD_SAMPLE] = { "sample", .sample = true, .has_command = true, .freq_hz = 99 },
@@ -107,7 +106,7 @@ static int parse_segment_time(const struct opt *o, const char *value, void *dst)
 }
 
 #define AT(field) offsetof(struct record_args, field)
-#define ROWS(rows) { rows, sizeof(rows) / sizeof((rows)[0]) }
+#define ROWS(rows) { rows, sizeof(rows) / sizeof((rows)[0]), NULL }
 
 static const struct opt target_opts[] = {
 	{ 'a', "all", NULL, "the whole machine", opt_flag, AT(all), NULL, "Target", NULL },
@@ -149,12 +148,9 @@ static const struct opt sampler_opts[] = {
 	  "of the return before it (-e ur: or kr:): only of calls that took as long: 10us, 1ms, 0; "
 	  "the time of the call is the weight of its stack, instead of 1",
 	  probe_list_min_latency, AT(capture.events.probes), NULL, NULL, NULL },
-	{ 0, "usdt-stack", "ENTRY,RETURN",
-	  "functions of an interpreter, or of any program with USDT probes at their entries and "
-	  "returns, are frames of the stacks, too: php:function__entry,php:function__return; "
-	  "behind these name=argN, class=, file=, line= say which arguments are what; every: each "
-	  "entry is an event, too",
-	  usdt_stack_list_add, AT(capture.usdt_stacks), NULL, NULL, NULL },
+};
+
+static const struct opt rate_opts[] = {
 	{ 0, "dry-run", NULL, "only say where the probes would be put, and where not", opt_flag,
 	  AT(dry_run), NULL, NULL, NULL },
 	{ 'F', "freq", "HZ", "samples a second on each CPU; 0.5 is one in two seconds (default 99)",
@@ -279,30 +275,52 @@ static const struct opt common_opts[] = {
 	{ 'v', "verbose", NULL, "say more", opt_flag, AT(verbose), NULL, NULL, NULL },
 };
 
-size_t record_opt_lists(const struct record_mode *mode, struct opt *rows,
-			struct opt_list lists[RECORD_LISTS])
+/*
+ * The options of kinds of capture: those that stand below a heading of their own, or those without
+ * one.
+ */
+static size_t add_kinds(const struct capture_options *o, bool has_heading, struct opt_list *lists)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < COLLECTORS; i++) {
+		const struct collector *c = collectors[i];
+
+		if (c->options && has_heading == !!c->options[0].group)
+			lists[n++] = (struct opt_list){ c->options, c->nr_options,
+							o ? o->own[i] : NULL };
+	}
+	return n;
+}
+
+size_t record_opt_lists(const struct record_mode *mode, const struct capture_options *capture,
+			struct opt *rows, struct opt_list lists[RECORD_LISTS])
 {
 	static const struct opt_list target = ROWS(target_opts),
-				     sampler = ROWS(sampler_opts), both = ROWS(snap_freq_opts),
-				     snapshot = ROWS(snapshot_opts), duration = ROWS(duration_opts),
-				     scan = ROWS(scan_opts), common = ROWS(common_opts),
-				     off_cpu = { off_cpu_opts, NR_OFF_CPU_OPTS },
-				     flight = { flight_opts, NR_FLIGHT_OPTS };
+				     sampler = ROWS(sampler_opts), rate = ROWS(rate_opts),
+				     both = ROWS(snap_freq_opts), snapshot = ROWS(snapshot_opts),
+				     duration = ROWS(duration_opts), scan = ROWS(scan_opts),
+				     common = ROWS(common_opts),
+				     flight = { flight_opts, NR_FLIGHT_OPTS, NULL };
 	size_t n = 0;
 
 	lists[n++] = target;
 	lists[n++] = mode->sample ? sampler : snapshot;
+	if (mode->sample) {
+		n += add_kinds(capture, false, lists + n);
+		lists[n++] = rate;
+	}
 	if (mode->sample && mode->scan)
 		lists[n++] = both;
 	lists[n++] = duration;
 	if (mode->scan)
 		lists[n++] = scan;
 	if (mode->sample)
-		lists[n++] = off_cpu;
+		n += add_kinds(capture, true, lists + n);
 	lists[n++] = common;
 	if (mode->sample)
 		lists[n++] = flight;
-	lists[n++] = (struct opt_list){ rows, output_list_opts(rows, AT(outputs)) };
+	lists[n++] = (struct opt_list){ rows, output_list_opts(rows, AT(outputs)), NULL };
 	assert(n <= RECORD_LISTS);
 	return n;
 }
@@ -374,6 +392,24 @@ static int check_output(struct record_args *a)
 	return 0;
 }
 
+/*
+ * What kinds of capture say of their options. Without -e for samples `sample` does not sample where
+ * one of them is there instead.
+ */
+static int check_kinds(const struct record_mode *mode, struct capture_options *o)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < COLLECTORS && !err; i++) {
+		const struct collector *c = collectors[i];
+
+		err = c->check ? c->check(o->own[i]) : 0;
+		if (!err && !mode->scan && !o->events.nr && c->is_instead && c->is_instead(o))
+			o->sample = false;
+	}
+	return err;
+}
+
 static int check(const struct record_mode *mode, struct record_args *a, int nr_words, int argc,
 		 char **argv)
 {
@@ -391,10 +427,7 @@ static int check(const struct record_mode *mode, struct record_args *a, int nr_w
 	if (!err)
 		err = check_cpus(a);
 	if (!err)
-		err = off_cpu_args_check(mode, a);
-	if (!err && mode->sample && !mode->scan && !a->capture.events.nr &&
-	    (a->capture.events.probes.nr || a->capture.events.irq))
-		a->capture.sample = false;	/* the others alone */
+		err = check_kinds(mode, &a->capture);
 	if (!err)
 		err = flight_args_check(a);
 	if (!err && mode->sample)
@@ -407,7 +440,7 @@ int record_args_parse(const struct record_mode *mode, int argc, char **argv,
 {
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[RECORD_LISTS];
-	size_t nr_lists = record_opt_lists(mode, rows, lists);
+	size_t nr_lists;
 	int nr;
 
 	*args = (struct record_args){
@@ -416,6 +449,10 @@ int record_args_parse(const struct record_mode *mode, int argc, char **argv,
 		.capture = { .sample = mode->sample, .scan = mode->scan, .scan_hz = mode->scan_hz,
 			     .scan_is_all = !mode->sample, .faults = FAULTS_ANON },
 	};
+	nr = capture_options_init(&args->capture);
+	if (nr)
+		return nr;
+	nr_lists = record_opt_lists(mode, &args->capture, rows, lists);
 	nr = opt_parse(lists, nr_lists, argc, argv, args,
 		       mode->has_command ? &args->command : NULL);
 	if (nr < 0 || args->render.columns_shown.wants_help || args->capture.events.wants_help)
@@ -438,6 +475,6 @@ void record_args_release(struct record_args *args)
 	output_list_release(&args->outputs);
 	cpus_release(&args->capture.cpus);
 	event_list_release(&args->capture.events);
-	usdt_stack_list_release(&args->capture.usdt_stacks);
+	capture_options_release(&args->capture);
 	trigger_list_release(&args->flight.triggers);
 }

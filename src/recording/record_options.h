@@ -78,9 +78,9 @@ void record_args_release(struct record_args *args);
 const char *unwind_mode_name(enum unwind_mode mode);
 
 /*
- * The option tables of a mode, for help. Fills rows and lists, and returns the number of lists, at
- * most RECORD_LISTS.
+ * The option tables of a mode. Fills rows and lists, and returns the number of lists, at most
+ * RECORD_LISTS. capture: its kinds' options are what their tables fill; NULL: for help.
  */
-#define RECORD_LISTS 9
-size_t record_opt_lists(const struct record_mode *mode, struct opt *rows,
-			struct opt_list lists[RECORD_LISTS]);
+#define RECORD_LISTS (9 + COLLECTORS)
+size_t record_opt_lists(const struct record_mode *mode, const struct capture_options *capture,
+			struct opt *rows, struct opt_list lists[RECORD_LISTS]);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/opt.h"
+#include "src/capture/collectors/collector.h"
 #include "src/capture/collectors/event_table.h"
 #include "src/model/record.h"
 
@@ -94,7 +95,7 @@ static void test_words_that_are_no_counters(void **state)
 
 	(void)state;
 	assert_int_equal(parse("irq,cs", &l), 0);
-	assert_true(l.irq && l.nr == 1);
+	assert_true(l.named == 1u << COLLECTOR_INTERRUPTS && l.nr == 1);
 	assert_int_equal(parse("help", &l), 0);
 	assert_true(l.wants_help);
 	/* Only hexadecimal digits, but no number among them: a function. */

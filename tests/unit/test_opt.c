@@ -46,8 +46,8 @@ static const struct opt pictures[] = {
 	{ 's', "svg", "[=FILE]", "a picture", take_svg, AT(svg), ".svg .svgz", "Pictures", NULL },
 };
 static const struct opt_list lists[] = {
-	{ own, sizeof(own) / sizeof(own[0]) },
-	{ pictures, 1 },
+	{ own, sizeof(own) / sizeof(own[0]), NULL },
+	{ pictures, 1, NULL },
 };
 
 static char *argv[16];
@@ -192,7 +192,7 @@ static void test_ambiguous_prefix(void **state)
 		{ 0, "group-by-process", NULL, "", opt_flag, 1, NULL, NULL, NULL },
 		{ 0, "group", NULL, "", opt_flag, 2, NULL, NULL, NULL },
 	};
-	const struct opt_list list = { rows, 3 };
+	const struct opt_list list = { rows, 3, NULL };
 	char *v[] = { (char[]){ "report" }, (char[]){ "--group-by" }, NULL };
 	bool set[3] = { false };
 
@@ -207,6 +207,24 @@ static void test_ambiguous_prefix(void **state)
 	v[1] = (char[]){ "--group-by-p" };
 	assert_int_equal(opt_parse(&list, 1, 2, v, set, NULL), 0);
 	assert_true(set[1]);
+}
+
+/* A kind of capture has a table and a struct of its own. */
+static void test_a_table_may_fill_a_struct_of_its_own(void **state)
+{
+	static const struct opt common[] = { { 0, "quiet", NULL, "", opt_flag, 1, NULL, NULL, NULL } };
+	static const struct opt special[] = { { 0, "wakers", NULL, "", opt_flag, 1, NULL, NULL, NULL } };
+	bool set[2] = { false }, filled[2] = { false };
+	const struct opt_list both[] = { { common, 1, NULL }, { special, 1, filled } };
+	char *v[] = { (char[]){ "sample" }, (char[]){ "--wakers" }, NULL };
+
+	(void)state;
+	assert_int_equal(opt_parse(both, 2, 2, v, set, NULL), 0);
+	assert_true(filled[1] && !filled[0] && !set[1]);
+	v[1] = (char[]){ "--quiet" };
+	filled[1] = false;
+	assert_int_equal(opt_parse(both, 2, 2, v, set, NULL), 0);
+	assert_true(set[1] && !set[0] && !filled[1]);
 }
 
 static void test_help(void **state)
@@ -309,7 +327,7 @@ static void test_help_text(void **state)
 		{ 0, "an-option-that-is-long", "WITH-A-LONG-VALUE", "x", opt_hz, 0, NULL, NULL, NULL },
 		{ 0, "svg", "[=FILE]", "y", opt_hz, 0, NULL, "Out", NULL },
 	};
-	const struct opt_list list = { rows, 3 };
+	const struct opt_list list = { rows, 3, NULL };
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
@@ -340,7 +358,7 @@ static void test_help_of_several_lists(void **state)
 	static const struct opt special[] = {
 		{ 'C', "cpu", "CPUS", "only these", opt_string, 0, NULL, "Target", NULL },
 	};
-	const struct opt_list both[] = { { common, 2 }, { special, 1 } };
+	const struct opt_list both[] = { { common, 2, NULL }, { special, 1, NULL } };
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
@@ -391,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_optional_value),
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_ambiguous_prefix),
+		cmocka_unit_test(test_a_table_may_fill_a_struct_of_its_own),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_sizes),

@@ -57,7 +57,7 @@ static int teardown(void **state)
 static int parse(struct place *p, char **words)
 {
 	struct opt rows[OUTPUT_OPTS_MAX];
-	struct opt_list list = { rows, output_list_opts(rows, offsetof(struct args, outputs)) };
+	struct opt_list list = { rows, output_list_opts(rows, offsetof(struct args, outputs)), NULL };
 	int argc = 0;
 
 	while (words[argc])

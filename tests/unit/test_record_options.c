@@ -9,11 +9,10 @@
 
 /* Parts of the program that are not in the library. fail() is a macro of cmocka. */
 #include "formats/render/output_list.c"
-#include "src/recording/off_cpu_options.c"
-#undef AT
 #include "src/recording/flight_options.c"
 #undef AT
 #include "src/recording/record_options.c"
+#include "src/capture/collectors/off_cpu.h"
 
 #include <cmocka.h>
 
@@ -178,13 +177,38 @@ static void test_flight(void **state)
 	record_args_release(&a);
 }
 
+/* A kind's rows fill what is its own, and its mistakes are found there. */
+static void test_options_of_kinds(void **state)
+{
+	const struct off_cpu_options *off;
+	struct record_args a;
+	int argc;
+
+	(void)state;
+	assert_int_equal(parse(RECORD_SAMPLE, "sample --off-cpu --max-block-time 2s", &a, &argc), 0);
+	off = off_cpu_options_of(&a.capture);
+	assert_true(off->wanted && off->max_ns == 2 * NSEC_PER_SEC && off->min_ns == 1000);
+	assert_false(a.capture.sample);
+	record_args_release(&a);
+	assert_int_equal(parse(RECORD_SAMPLE, "sample --off-cpu -e cpu-clock", &a, &argc), 0);
+	assert_true(a.capture.sample && off_cpu_options_of(&a.capture)->wanted);
+	record_args_release(&a);
+	assert_int_equal(parse(RECORD_BOTH, "record -e irq", &a, &argc), 0);
+	assert_true(a.capture.sample && a.capture.events.named == 1u << COLLECTOR_INTERRUPTS);
+	record_args_release(&a);
+	stderr_begin();
+	assert_int_equal(parse(RECORD_SAMPLE, "sample --wakers", &a, &argc), -EINVAL);
+	assert_non_null(strstr(stderr_end(), "Try: with --off-cpu"));
+	record_args_release(&a);
+}
+
 static void test_every_mode_fits_its_lists(void **state)
 {
 	(void)state;
 	for (int i = RECORD_SAMPLE; i <= RECORD_BOTH; i++) {
 		struct opt rows[OUTPUT_OPTS_MAX];
 		struct opt_list lists[RECORD_LISTS + 1] = { 0 };
-		size_t n = record_opt_lists(&record_modes[i], rows, lists);
+		size_t n = record_opt_lists(&record_modes[i], NULL, rows, lists);
 
 		assert_true(n <= RECORD_LISTS);
 		assert_null(lists[RECORD_LISTS].v);
@@ -202,6 +226,7 @@ int main(void)
 		cmocka_unit_test(test_segments_by_time),
 		cmocka_unit_test(test_what_makes_no_sense_is_refused),
 		cmocka_unit_test(test_flight),
+		cmocka_unit_test(test_options_of_kinds),
 		cmocka_unit_test(test_every_mode_fits_its_lists),
 	};
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the users of capture_bpf.h reach in the BPF object once it is loaded. */
+#include <assert.h>
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -161,31 +163,6 @@ void capture_bpf_read_again(struct capture_bpf *b, uint64_t who)
 	bpf_map_delete_elem(bpf_map__fd(b->skel->maps.hung), &who);
 }
 
-struct bpf_program *capture_bpf_switch(struct capture_bpf *b)
-{
-	return b->skel->progs.on_switch;
-}
-
-struct bpf_program *capture_bpf_waking(struct capture_bpf *b)
-{
-	return b->skel->progs.on_waking;
-}
-
-struct off_cpu_control *capture_bpf_off_cpu(struct capture_bpf *b)
-{
-	return &b->skel->bss->off_cpu;
-}
-
-int capture_bpf_off_cpu_ring(const struct capture_bpf *b)
-{
-	return bpf_map__fd(b->skel->maps.off_cpu_ring);
-}
-
-int capture_bpf_off_cpu_threads(const struct capture_bpf *b)
-{
-	return bpf_map__fd(b->skel->maps.off_cpu_threads);
-}
-
 struct bpf_program *capture_bpf_probe(struct capture_bpf *b, unsigned capture)
 {
 	switch (capture) {
@@ -266,39 +243,46 @@ bool capture_bpf_has_uprobe_multi(const struct capture_bpf *b)
 	return b->has_uprobe_multi;
 }
 
-struct bpf_program *capture_bpf_irq(struct capture_bpf *b, enum irq_class class, bool begins)
+/* ---- by name ---- */
+
+struct bpf_program *capture_bpf_program(const struct capture_bpf *b, const char *name)
 {
-	switch (class) {
-	case IRQ_LINE:
-		return begins ? b->skel->progs.on_irq_entry : b->skel->progs.on_irq_exit;
-	case IRQ_SOFT:
-		return begins ? b->skel->progs.on_softirq_entry : b->skel->progs.on_softirq_exit;
-	case IRQ_LOCAL: break;
+	struct bpf_program *prog = bpf_object__find_program_by_name(b->skel->obj, name);
+
+	assert(prog);
+	return prog;
+}
+
+int capture_bpf_map(const struct capture_bpf *b, const char *name)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(b->skel->obj, name);
+
+	assert(map);
+	return bpf_map__fd(map);
+}
+
+void *capture_bpf_variable(const struct capture_bpf *b, const char *name, size_t size)
+{
+	const struct btf *btf = bpf_object__btf(b->skel->obj);
+	const struct btf_type *section =
+		btf__type_by_id(btf, (uint32_t)btf__find_by_name_kind(btf, ".bss",
+								      BTF_KIND_DATASEC));
+	const struct btf_var_secinfo *v = btf_var_secinfos(section);
+
+	for (uint32_t i = 0; i < btf_vlen(section); i++) {
+		const struct btf_type *t = btf__type_by_id(btf, v[i].type);
+
+		if (strcmp(btf__name_by_offset(btf, t->name_off), name))
+			continue;
+		assert(v[i].size == size);
+		return (char *)b->skel->bss + v[i].offset;
 	}
-	return begins ? b->skel->progs.on_vector_entry : b->skel->progs.on_vector_exit;
+	assert(!"a variable of the BPF object");
+	return NULL;
 }
 
-struct bpf_program *capture_bpf_irq_tick(struct capture_bpf *b)
+int capture_bpf_sums(const struct capture_bpf *b, const char *map, uint32_t key, uint64_t *out,
+		     size_t words)
 {
-	return b->skel->progs.on_irq_tick;
-}
-
-struct irq_control *capture_bpf_irq_control(struct capture_bpf *b)
-{
-	return &b->skel->bss->irq_control;
-}
-
-int capture_bpf_irq_ring(const struct capture_bpf *b)
-{
-	return bpf_map__fd(b->skel->maps.irq_ring);
-}
-
-int capture_bpf_irq_totals(const struct capture_bpf *b)
-{
-	return bpf_map__fd(b->skel->maps.irq_totals);
-}
-
-int capture_bpf_irq_counts(const struct capture_bpf *b, struct irq_counts *out)
-{
-	return sum_of_cpus(b, b->skel->maps.irq_counters, 0, out->v, IRQ_COUNTERS);
+	return sum_of_cpus(b, bpf_object__find_map_by_name(b->skel->obj, map), key, out, words);
 }

@@ -25,45 +25,21 @@
 #include "src/capture/bpf/wait_calls.h"
 #include "src/base/memory_limit.h"
 
-/* What the smaller objects lack (bpf_object.h), beside scans. */
-#define BEYOND_SAMPLES (CAPTURE_PROBES | CAPTURE_OFF_CPU | CAPTURE_IRQ)
+/* What the smaller objects lack (bpf_object.h), beside scans: all other kinds. */
+#define BEYOND_SAMPLES (~(unsigned)(CAPTURE_SAMPLER | CAPTURE_TASKS))
 
 /* Values of program.when beside CAPTURE_... */
 #define ALWAYS (~0u)
 #define IN_PID_NS (1u << 31)
 
 /* Every program of the object: when it is loaded, and whether it is then attached at once. */
-#define PROGRAM(name, when, attached) \
-	{ offsetof(struct probee_bpf, progs.name), when, attached }
-
 static const struct program {
 	size_t offset;			/* of its pointer in the skeleton */
 	unsigned when;			/* any of CAPTURE_..., IN_PID_NS; ALWAYS; 0: never */
 	bool attached;
 } programs[] = {
-	PROGRAM(on_fork, ALWAYS, true),
-	PROGRAM(on_exec, ALWAYS, true),
-	PROGRAM(on_exit, ALWAYS, true),
-	PROGRAM(on_tick, CAPTURE_SAMPLER, false),
-	PROGRAM(on_task, CAPTURE_TASKS, false),
-	PROGRAM(on_running, CAPTURE_SNAPSHOT, true),
-	PROGRAM(on_holder, CAPTURE_SNAPSHOT, false),
-	PROGRAM(on_switch, CAPTURE_OFF_CPU, false),
-	PROGRAM(on_waking, CAPTURE_OFF_CPU, false),
-	PROGRAM(on_uprobe, CAPTURE_UPROBES, false),
-	PROGRAM(on_kprobe, CAPTURE_KPROBES, false),
-	PROGRAM(on_tracepoint, CAPTURE_TRACEPOINTS, false),
-	PROGRAM(on_raw_tracepoint, CAPTURE_RAW_TRACEPOINTS, false),
-	PROGRAM(on_fentry, 0, false),		/* in copies: traced_function.h */
-	PROGRAM(on_fexit, 0, false),
-	PROGRAM(on_irq_entry, CAPTURE_IRQ, false),
-	PROGRAM(on_irq_exit, CAPTURE_IRQ, false),
-	PROGRAM(on_softirq_entry, CAPTURE_IRQ, false),
-	PROGRAM(on_softirq_exit, CAPTURE_IRQ, false),
-	PROGRAM(on_vector_entry, CAPTURE_IRQ, false),
-	PROGRAM(on_vector_exit, CAPTURE_IRQ, false),
-	PROGRAM(on_irq_tick, CAPTURE_IRQ, false),
-	PROGRAM(on_self, IN_PID_NS, false),
+#define PROGRAM(name, when, attached) { offsetof(struct probee_bpf, progs.name), when, attached },
+#include "bpf/kinds.def"
 };
 #define NR_PROGRAMS (sizeof(programs) / sizeof(programs[0]))
 
@@ -72,48 +48,12 @@ _Static_assert(NR_PROGRAMS ==
 	       "a program of the BPF object has no row");
 
 /* Maps that are made only for some kinds of capture. */
-#define MAP(name, when) { offsetof(struct probee_bpf, maps.name), when }
-
 static const struct optional_map {
 	size_t offset;
 	unsigned when;
 } optional_maps[] = {
-	MAP(ring, CAPTURE_SAMPLER),
-	MAP(sample_scratch, CAPTURE_SAMPLER),
-	MAP(delta_states, CAPTURE_SAMPLER),
-	MAP(memos, CAPTURE_SAMPLER),
-	MAP(snapshot_scratch, CAPTURE_TASKS),
-	MAP(last_scans, CAPTURE_TASKS),
-	MAP(hung, CAPTURE_TASKS),
-	MAP(kernel_memos, CAPTURE_TASKS),
-	MAP(kernel_words, CAPTURE_TASKS),
-	MAP(holders, CAPTURE_SNAPSHOT),
-	MAP(running_scratch, CAPTURE_SNAPSHOT),
-	MAP(oncpu_requests, CAPTURE_TASKS),
-	MAP(oncpu_ring, CAPTURE_SNAPSHOT),
-	MAP(off_cpu_threads, CAPTURE_OFF_CPU),
-	MAP(known_stacks, CAPTURE_OFF_CPU),
-	MAP(off_cpu_scratch, CAPTURE_OFF_CPU),
-	MAP(off_cpu_memos, CAPTURE_OFF_CPU),
-	MAP(off_cpu_ring, CAPTURE_OFF_CPU),
-	MAP(leaving_memos, CAPTURE_OFF_CPU),
-	MAP(leaving_words, CAPTURE_OFF_CPU),
-	MAP(probe_slots, CAPTURE_PROBES),
-	MAP(probe_filters, CAPTURE_PROBES),
-	MAP(probe_counters, CAPTURE_PROBES),
-	MAP(probe_entries, CAPTURE_PROBES),
-	MAP(probe_memos, CAPTURE_PROBES),
-	MAP(probe_ring, CAPTURE_PROBES),
-	MAP(probe_sums, CAPTURE_PROBES),
-	MAP(usdt_places, CAPTURE_PROBES),
-	MAP(shadow_slots, CAPTURE_PROBES),
-	MAP(shadow_known, CAPTURE_PROBES),
-	MAP(shadow_recent, CAPTURE_PROBES),
-	MAP(irq_cpus, CAPTURE_IRQ),
-	MAP(irq_totals, CAPTURE_IRQ),
-	MAP(irq_counters, CAPTURE_IRQ),
-	MAP(irq_scratch, CAPTURE_IRQ),
-	MAP(irq_ring, CAPTURE_IRQ),
+#define MAP(name, when) { offsetof(struct probee_bpf, maps.name), when },
+#include "bpf/kinds.def"
 };
 
 /* Messages of libbpf are shown with -v only. */
@@ -421,7 +361,7 @@ int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS])
 	return sum_counters(b, b->skel->maps.sample_scratch, out);
 }
 
-int capture_bpf_off_cpu_counters(const struct capture_bpf *b, uint64_t out[COUNTERS])
+int capture_bpf_counters_of(const struct capture_bpf *b, const char *map, uint64_t out[COUNTERS])
 {
-	return sum_counters(b, b->skel->maps.off_cpu_scratch, out);
+	return sum_counters(b, bpf_object__find_map_by_name(b->skel->obj, map), out);
 }

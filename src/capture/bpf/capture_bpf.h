@@ -25,15 +25,17 @@ struct capture_bpf;
 struct bpf_program;
 
 enum {
-	CAPTURE_SAMPLER = 1, CAPTURE_SNAPSHOT = 2, CAPTURE_OFF_CPU = 4,
-	CAPTURE_UPROBES = 8, CAPTURE_KPROBES = 16, CAPTURE_TRACEPOINTS = 32,
-	CAPTURE_RAW_TRACEPOINTS = 64,
-	CAPTURE_TIMED_PROBES = 128,	/* no program: room for calls that have not returned */
-	CAPTURE_SLEEPERS = 256,		/* scans aside from others: see sleepers.h */
-	CAPTURE_IRQ = 512,
-	CAPTURE_TRACED = 1024,		/* no program of its own: see traced_function.h */
-	CAPTURE_USDT = 2048,		/* no program: room for places of USDT probes */
-	CAPTURE_USDT_STACKS = 4096,	/* no program: room for shadow stacks */
+#define CAPTURE(NAME) CAPTURE_BIT_##NAME,
+#include "bpf/kinds.def"
+	CAPTURE_BITS
+};
+
+_Static_assert(CAPTURE_BITS < 31, "the highest bit is IN_PID_NS");
+
+/* What a recording is to be capable of: bits, which bpf/kinds.def explains. */
+enum {
+#define CAPTURE(NAME) CAPTURE_##NAME = 1 << CAPTURE_BIT_##NAME,
+#include "bpf/kinds.def"
 	CAPTURE_TASKS = CAPTURE_SNAPSHOT | CAPTURE_SLEEPERS,
 	CAPTURE_PROBES = CAPTURE_UPROBES | CAPTURE_KPROBES | CAPTURE_TRACEPOINTS |
 			 CAPTURE_RAW_TRACEPOINTS | CAPTURE_TRACED
@@ -94,12 +96,17 @@ struct holder_scan *capture_bpf_holder_scan(struct capture_bpf *b);
 int capture_bpf_leave_alone(struct capture_bpf *b, uint64_t who);
 void capture_bpf_read_again(struct capture_bpf *b, uint64_t who);
 
-/* The programs of bpf/off_cpu.bpf.h, what they are to record, and what they hand out. */
-struct bpf_program *capture_bpf_switch(struct capture_bpf *b);
-struct bpf_program *capture_bpf_waking(struct capture_bpf *b);
-struct off_cpu_control *capture_bpf_off_cpu(struct capture_bpf *b);
-int capture_bpf_off_cpu_ring(const struct capture_bpf *b);
-int capture_bpf_off_cpu_threads(const struct capture_bpf *b);	/* a map of struct off_cpu_thread */
+/*
+ * What a kind of capture has in the object, by the names that it has there (bpf/kinds.def): those
+ * of programs, maps and variables that this recording lacks are mistakes.
+ */
+struct bpf_program *capture_bpf_program(const struct capture_bpf *b, const char *name);
+int capture_bpf_map(const struct capture_bpf *b, const char *name);	/* its descriptor */
+/* A variable of size bytes, which the programs see as it is written. */
+void *capture_bpf_variable(const struct capture_bpf *b, const char *name, size_t size);
+/* An entry of so many words, of which each CPU has its own, summed up. 0 or -errno. */
+int capture_bpf_sums(const struct capture_bpf *b, const char *map, uint32_t key, uint64_t *out,
+		     size_t words);
 
 /* A map of shadow frames by struct shadow_place: bpf/shadow.bpf.h. */
 int capture_bpf_shadow_frames(const struct capture_bpf *b);
@@ -117,17 +124,7 @@ struct probe_control *capture_bpf_probe_control(struct capture_bpf *b);
 bool capture_bpf_has_uprobe_multi(const struct capture_bpf *b);	/* Linux 6.6 */
 bool capture_bpf_has_raw_cookies(const struct capture_bpf *b);	/* Linux 6.10 */
 
-/* Those of bpf/irq.bpf.h; class: enum irq_class, of a handler that begins or ends. */
-struct bpf_program *capture_bpf_irq(struct capture_bpf *b, enum irq_class class, bool begins);
-struct bpf_program *capture_bpf_irq_tick(struct capture_bpf *b);
-struct irq_control *capture_bpf_irq_control(struct capture_bpf *b);
-int capture_bpf_irq_ring(const struct capture_bpf *b);
-int capture_bpf_irq_totals(const struct capture_bpf *b);	/* a map of struct irq_total */
-int capture_bpf_irq_counts(const struct capture_bpf *b, struct irq_counts *out);
-
-/*
- * Sums over all CPUs, of the sampler and of stays off the CPU; all are 0 if there is no such
- * collector.
- */
+/* Sums over all CPUs, of the sampler; all are 0 without it. */
 int capture_bpf_counters(const struct capture_bpf *b, uint64_t out[COUNTERS]);
-int capture_bpf_off_cpu_counters(const struct capture_bpf *b, uint64_t out[COUNTERS]);
+/* Those of another map of one struct gather for each CPU. */
+int capture_bpf_counters_of(const struct capture_bpf *b, const char *map, uint64_t out[COUNTERS]);

@@ -53,6 +53,17 @@ static void size_mirrors(struct capture_bpf *b, struct knobs *knobs)
 						WIRE_DELTA_SPARE(knobs->part_pages));
 }
 
+/* Those whose rows in kinds.def say how large they are. */
+static void size_by_rows(struct capture_bpf *b)
+{
+	const uint32_t cpus = (uint32_t)b->nr_cpus;
+
+#define MAP(name, when)
+#define RING(name, when) bpf_map__set_max_entries(b->skel->maps.name, b->sizes.ring_bytes);
+#define EACH_CPU(name, when, n) bpf_map__set_max_entries(b->skel->maps.name, (n) * cpus);
+#include "bpf/kinds.def"
+}
+
 /* Those that all recordings have. */
 static void size_processes(struct capture_bpf *b, const struct capture_bpf_options *opts)
 {
@@ -69,7 +80,6 @@ static void size_processes(struct capture_bpf *b, const struct capture_bpf_optio
 
 static void size_scans(struct capture_bpf *b, struct knobs *knobs)
 {
-	bpf_map__set_max_entries(b->skel->maps.oncpu_requests, (uint32_t)b->nr_cpus);
 	bpf_map__set_max_entries(b->skel->maps.oncpu_ring, oncpu_ring_bytes(b->nr_cpus));
 	knobs->last_scans = threads_times(b->sizes.is_tight ? 1 : LAST_SCANS_EACH);
 	bpf_map__set_max_entries(b->skel->maps.last_scans, knobs->last_scans);
@@ -80,7 +90,6 @@ static void size_stays(struct capture_bpf *b, const struct knobs *knobs)
 	bpf_map__set_max_entries(b->skel->maps.off_cpu_threads,
 				 threads_times(OFF_CPU_THREADS_EACH));
 	bpf_map__set_max_entries(b->skel->maps.off_cpu_memos, knobs->memos ? knobs->memos : 1);
-	bpf_map__set_max_entries(b->skel->maps.off_cpu_ring, b->sizes.ring_bytes);
 }
 
 static void size_probes(struct capture_bpf *b, unsigned programs)
@@ -91,7 +100,6 @@ static void size_probes(struct capture_bpf *b, unsigned programs)
 		bpf_map__set_max_entries(b->skel->maps.usdt_places, USDT_PLACES);
 	if (programs & CAPTURE_TIMED_PROBES)
 		bpf_map__set_max_entries(b->skel->maps.probe_entries, PROBE_ENTRIES);
-	bpf_map__set_max_entries(b->skel->maps.probe_slots, slots);
 	if (map_sizes_memos(&b->sizes))
 		bpf_map__set_max_entries(b->skel->maps.probe_memos, PROBE_MEMOS + slots);
 	bpf_map__set_max_entries(b->skel->maps.probe_ring, 2 * b->sizes.ring_bytes);
@@ -135,6 +143,7 @@ void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *
 {
 	struct knobs *knobs = (struct knobs *)&b->skel->rodata->knobs;
 
+	size_by_rows(b);
 	size_processes(b, opts);
 	share_dumps(b, opts, knobs);
 	size_mirrors(b, knobs);
@@ -153,8 +162,6 @@ void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *
 		size_scans(b, knobs);
 	if (opts->programs & CAPTURE_OFF_CPU)
 		size_stays(b, knobs);
-	bpf_map__set_max_entries(b->skel->maps.irq_ring, b->sizes.ring_bytes);
-	bpf_map__set_max_entries(b->skel->maps.ring, b->sizes.ring_bytes);
 	knobs->wakeup_bytes = b->sizes.ring_bytes / 4;
 	knobs->ring_room = b->sizes.ring_bytes / 2;
 }

@@ -2,7 +2,12 @@
 /*
  * A collector is one way of taking stacks. Each is a const row of collectors[]; the capture loop
  * (src/recording/capture_loop.h) calls those that the options ask for and knows nothing else of
- * them. A new kind of capture is one file with such a row, and its BPF program.
+ * them. A new kind of capture is one file with such a row, which exports it as NAME_collector, and
+ * rows of bpf/kinds.def, with its BPF program.
+ *
+ * A kind that has options keeps them in a struct of its own, which its rows of options fill:
+ *
+ *	const struct NAME_options *own = o->own[COLLECTOR_NAME];
  *
  *	open(&ctx, &state)	its programs are loaded; it opens what it needs and defines its
  *				events with recorder_add_event(). No stack is taken yet
@@ -26,9 +31,8 @@
 
 #include "bpf/knobs.h"
 #include "src/base/opt.h"
+#include "src/capture/collectors/collector_ids.h"
 #include "src/capture/collectors/event_table.h"
-#include "src/capture/collectors/off_cpu.h"
-#include "src/capture/collectors/usdt_stack_list.h"
 #include "src/model/record.h"
 #include "src/proc/cpus.h"
 
@@ -36,7 +40,6 @@ struct recorder;
 struct shared_rates;
 
 #define COLLECTOR_FDS 2		/* of each collector */
-#define COLLECTORS_MAX 5
 
 /* What is to be captured. Filled from the command line; collectors look at their part. */
 struct capture_options {
@@ -47,7 +50,6 @@ struct capture_options {
 	const char *command;		/* the program behind "--"; NULL: none */
 	/* The sampler. */
 	struct event_list events;
-	struct usdt_stack_list usdt_stacks;	/* by the collector of probes */
 	double freq_hz;
 	bool include_idle;		/* ticks of idle CPUs are samples, too */
 	struct cpu_list cpus;		/* empty: all */
@@ -63,13 +65,21 @@ struct capture_options {
 	uint32_t faults;		/* enum fault_mode */
 	bool scan_unchanged;		/* unwind threads that have not run since the last, too */
 	bool syscall_args;		/* rows have all arguments of system calls */
-	struct off_cpu_options off_cpu;
 	/*
 	 * Memory shared with an agent, which sets rates: from the next segment on stacks are taken
 	 * at these. NULL: the rates stay.
 	 */
 	struct shared_rates *rates;
+	/* The options of each kind, all 0 at first; NULL: it has none of its own. */
+	void *own[COLLECTORS];
 };
+
+/*
+ * Makes the options of all kinds. 0 or -ENOMEM, explained; they may be released in any case, which
+ * leaves all other fields alone.
+ */
+int capture_options_init(struct capture_options *o);
+void capture_options_release(struct capture_options *o);
 
 struct collector_context {
 	struct recorder *recorder;
@@ -92,6 +102,14 @@ struct collector_end {
 
 struct collector {
 	const char *name;
+	/* Options of `sample` and `record`, which fill a struct of options_size. NULL: none. */
+	const struct opt *options;
+	size_t nr_options, options_size;
+	/* Completes and checks them. 0 or -EINVAL, explained. NULL: there is nothing to check. */
+	int (*check)(void *own);
+	void (*release)(void *own);	/* frees what is in them. NULL: nothing */
+	/* `sample` does not sample because of it, unless -e asks for samples. NULL: never. */
+	bool (*is_instead)(const struct capture_options *o);
 	unsigned programs;		/* CAPTURE_...: which BPF programs it needs */
 	unsigned (*programs_of)(const struct capture_options *o);	/* NULL: programs */
 	/* take() hands out a whole scan: it may be put off, and rows can be shown after it. */
@@ -113,4 +131,4 @@ struct collector {
 	void (*close)(void *state);
 };
 
-extern const struct collector *const collectors[];	/* ends with NULL */
+extern const struct collector *const collectors[COLLECTORS + 1];	/* ends with NULL */

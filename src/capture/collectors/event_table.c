@@ -10,12 +10,11 @@
 #include "src/base/fail.h"
 #include "src/base/nearest.h"
 #include "src/base/opt.h"
+#include "src/capture/collectors/collector_ids.h"
 #include "src/capture/collectors/cpu_events.h"
 #include "src/capture/collectors/event_modes.h"
 #include "src/capture/collectors/pmu_event.h"
 #include "src/model/record.h"
-
-#define EVENT_IRQ "irq"
 
 #define HW(name, alias, unit, config) \
 	{ name, alias, unit, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, EVENT_HARDWARE, false }
@@ -94,6 +93,27 @@ const struct event_type *event_type_find(const char *name, size_t len)
 	return NULL;
 }
 
+/* The kinds of capture that have a name. */
+static const struct named {
+	const char *event, *heading;
+	enum collector_id kind;
+} named[] = {
+#define NAMED(NAME, event, heading) { event, heading, COLLECTOR_##NAME },
+#include "bpf/kinds.def"
+	{ NULL, NULL, COLLECTORS },
+};
+
+_Static_assert(COLLECTORS <= 32, "event_list.named has a bit for each");
+
+/* The kind that this name asks for, or NULL. */
+static const struct named *find_named(const char *name, size_t len)
+{
+	for (const struct named *n = named; n->event; n++)
+		if (is_word(n->event, name, len))
+			return n;
+	return NULL;
+}
+
 static int unknown_event(const struct opt *o, const char *name, size_t len)
 {
 	char word[64], list[2048];
@@ -107,7 +127,9 @@ static int unknown_event(const struct opt *o, const char *name, size_t len)
 		nearest_offer(&near, t->name);
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s, ", t->name);
 	}
-	snprintf(list + n, sizeof(list) - n, EVENT_IRQ);
+	for (const struct named *k = named; k->event && n < sizeof(list); k++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s, ", k->event);
+	list[(n < sizeof(list) ? n : sizeof(list)) - 2] = 0;
 	if (near.best)
 		return fail_why(-EINVAL, "--%s %s: no such event. Try: %s; or one of %s", o->name,
 				word, near.best, list);
@@ -200,12 +222,15 @@ static int parse_one(const struct opt *o, const char *text, size_t len, struct e
 {
 	struct event_spec e = { 0 };
 
-	if (is_word(EVENT_IRQ, text, strcspn(text, ":/,"))) {
-		l->irq = true;
-		return len == strlen(EVENT_IRQ) ? 0
-						: fail_why(-EINVAL, "--%s %.*s: this event has "
-							   "neither modes nor settings. Try: "
-							   EVENT_IRQ, o->name, (int)len, text);
+	const struct named *kind = find_named(text, strcspn(text, ":/,"));
+
+	if (kind) {
+		l->named |= 1u << kind->kind;
+		return len == strlen(kind->event)
+			       ? 0
+			       : fail_why(-EINVAL, "--%s %.*s: this event has neither modes nor "
+					  "settings. Try: %s", o->name, (int)len, text,
+					  kind->event);
 	}
 	if (!is_of_pmu(text, len))
 		return parse_row(o, text, len, l);
@@ -229,7 +254,7 @@ static bool is_function(const char *value)
 		return false;
 	snprintf(word, sizeof(word), "%.*s", (int)len, value);
 	near = nearest_to(word);
-	if (!strcmp(word, EVENT_IRQ))
+	if (find_named(word, len))
 		return false;
 	for (const struct event_type *t = event_types; t->name; t++) {
 		if (is_word(t->name, word, len) || is_word(t->alias, word, len))
@@ -304,10 +329,10 @@ void event_table_help(FILE *out)
 	fputs("Events that PMUs of this machine name, and raw ones:\n", out);
 	pmu_event_list(PMU_DEVICES, out);
 	fputs("  cpu/event=0x3c,umask=0x01/u\n"
-	      "  r13c\n"
-	      "Time in handlers of interrupts:\n"
-	      "  " EVENT_IRQ "\n"
-	      "Probes, which probee probes lists:\n"
+	      "  r13c\n", out);
+	for (const struct named *n = named; n->event; n++)
+		fprintf(out, "%s:\n  %s\n", n->heading, n->event);
+	fputs("Probes, which probee probes lists:\n"
 	      "  u:FUNCTION ur:FUNCTION u:FILE:FUNCTION u:FILE:SOURCE:LINE\n"
 	      "  k:FUNCTION kr:FUNCTION fentry:FUNCTION fexit:FUNCTION\n"
 	      "  t:CATEGORY:NAME raw_tp:NAME\n"

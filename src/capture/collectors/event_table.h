@@ -14,7 +14,9 @@
  *
  * Written as NAME, NAME/period=N/ or NAME/freq=HZ/; NAME may end with :u or :k, and counts only in
  * programs or only in the kernel then; with :p, :pp, :ppp the CPU is asked for the exact place.
- * Other events of the hardware are those of pmu_event.h. "help" stands for event_table_help().
+ * Other events of the hardware are those of pmu_event.h. A name may also be that of a kind of
+ * capture (bpf/kinds.def), which has neither modes nor settings. "help" stands for
+ * event_table_help().
  */
 #pragma once
 
@@ -63,7 +65,7 @@ struct event_list {
 	struct probe_list probes;	/* what is no event of perf's */
 	struct event_spec v[WIRE_MAX_EVENTS];
 	bool wants_help;		/* -e help */
-	bool irq;			/* -e irq: time in interrupt handlers (interrupts.h) */
+	uint32_t named;			/* bit i: collectors[i] is asked for (kinds.def) */
 	size_t nr;			/* 0: the default, cycles where the hardware counts them */
 };
 

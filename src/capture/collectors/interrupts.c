@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/capture/collectors/interrupts.h"
-
+/*
+ * The collector of -e irq: time in interrupt handlers, by vector (bpf/irq.bpf.h). A sample has the
+ * vector as its outermost frame, the part of the kernel stack that belongs to the handler, and
+ * nanoseconds as its weight.
+ */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -14,6 +17,7 @@
 #include "src/base/fail.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/bpf/load_errors.h"
+#include "src/capture/collectors/collector.h"
 #include "src/capture/collectors/cpu_events.h"
 #include "src/capture/collectors/ring_queue.h"
 #include "src/capture/recorder.h"
@@ -50,7 +54,7 @@ struct interrupts {
 
 static bool is_wanted(const struct capture_options *o)
 {
-	return o->events.irq;
+	return o->events.named & 1u << COLLECTOR_INTERRUPTS;
 }
 
 static void stop_all(struct interrupts *s)
@@ -97,11 +101,13 @@ static int add_event(struct interrupts *s)
 {
 	struct session_event event = { .name = "irq", .unit = "ns", .kind = EVENT_TRACEPOINT };
 	int number = recorder_add_event(s->recorder, &event);
+	struct irq_control *control;
 
 	if (number < 0)
 		return number;
 	s->number = (uint16_t)number;
-	capture_bpf_irq_control(s->bpf)->event = s->number;
+	control = capture_bpf_variable(s->bpf, "irq_control", sizeof(*control));
+	control->event = s->number;
 	return 0;
 }
 
@@ -114,7 +120,7 @@ static int interrupts_open(const struct collector_context *ctx, void **state)
 		return fail(-ENOMEM, "record interrupts");
 	s->recorder = ctx->recorder;
 	s->bpf = recorder_bpf(ctx->recorder);
-	err = ring_queue_open(&s->queue, capture_bpf_irq_ring(s->bpf));
+	err = ring_queue_open(&s->queue, capture_bpf_map(s->bpf, "irq_ring"));
 	if (!err)
 		err = open_ticks(s, ctx->options);
 	if (!err)
@@ -127,9 +133,9 @@ static int interrupts_open(const struct collector_context *ctx, void **state)
 }
 
 /* name: of the tracepoint. One that the kernel lacks is no error if may_lack. */
-static int attach(struct interrupts *s, const struct bpf_program *prog, const char *name,
-		  bool may_lack)
+static int attach(struct interrupts *s, const char *program, const char *name, bool may_lack)
 {
+	const struct bpf_program *prog = capture_bpf_program(s->bpf, program);
 	struct bpf_link *link = bpf_program__attach_raw_tracepoint(prog, name), **place;
 
 	if (!link && errno == ENOENT && may_lack)
@@ -152,10 +158,10 @@ static int attach_locals(struct interrupts *s)
 
 	for (size_t i = 0; !err && (name = interrupt_local(i)); i++) {
 		snprintf(text, sizeof(text), "%s_exit", name);
-		err = attach(s, capture_bpf_irq(s->bpf, IRQ_LOCAL, false), text, true);
+		err = attach(s, "on_vector_exit", text, true);
 		snprintf(text, sizeof(text), "%s_entry", name);
 		if (!err)
-			err = attach(s, capture_bpf_irq(s->bpf, IRQ_LOCAL, true), text, true);
+			err = attach(s, "on_vector_entry", text, true);
 	}
 	return err;
 }
@@ -164,12 +170,10 @@ static int attach_locals(struct interrupts *s)
 static int interrupts_start(void *state, uint64_t begin_ns)
 {
 	static const struct {
-		const char *name;
-		enum irq_class class;
-		bool begins;
+		const char *name, *program;
 	} tracepoints[] = {
-		{ "irq_handler_exit", IRQ_LINE, false }, { "irq_handler_entry", IRQ_LINE, true },
-		{ "softirq_exit", IRQ_SOFT, false },	 { "softirq_entry", IRQ_SOFT, true },
+		{ "irq_handler_exit", "on_irq_exit" }, { "irq_handler_entry", "on_irq_entry" },
+		{ "softirq_exit", "on_softirq_exit" }, { "softirq_entry", "on_softirq_entry" },
 	};
 	struct interrupts *s = state;
 	int err = 0;
@@ -177,12 +181,12 @@ static int interrupts_start(void *state, uint64_t begin_ns)
 	s->next_look_ns = begin_ns + LOOK_EVERY_NS;
 	s->next_watch_ns = begin_ns + WATCH_EVERY_NS;
 	for (size_t i = 0; i < 4 && !err; i++)
-		err = attach(s,
-			     capture_bpf_irq(s->bpf, tracepoints[i].class, tracepoints[i].begins),
-			     tracepoints[i].name, false);
+		err = attach(s, tracepoints[i].program, tracepoints[i].name, false);
 	if (!err)
 		err = attach_locals(s);
-	return err ? err : cpu_events_start(&s->ticks, capture_bpf_irq_tick(s->bpf), s->number);
+	return err ? err
+		   : cpu_events_start(&s->ticks, capture_bpf_program(s->bpf, "on_irq_tick"),
+				      s->number);
 }
 
 static size_t interrupts_fds(const void *state, int fds[COLLECTOR_FDS])
@@ -302,7 +306,7 @@ static int give_rest(struct interrupts *s, uint32_t vector, uint32_t cpu, uint64
 
 static int give_rests(struct interrupts *s, uint64_t end_ns)
 {
-	int map = capture_bpf_irq_totals(s->bpf), err = 0;
+	int map = capture_bpf_map(s->bpf, "irq_totals"), err = 0;
 	unsigned cpus = capture_bpf_cpus(s->bpf);
 	struct irq_total *v = calloc(cpus, sizeof(*v));
 	uint32_t key, *last = NULL;
@@ -325,6 +329,11 @@ static int give_rests(struct interrupts *s, uint64_t end_ns)
 	return err;
 }
 
+static int read_counts(const struct interrupts *s, struct irq_counts *out)
+{
+	return capture_bpf_sums(s->bpf, "irq_counters", 0, out->v, IRQ_COUNTERS);
+}
+
 /* META irq: see TRACE.md. */
 static int tell_counts(const struct interrupts *s)
 {
@@ -337,7 +346,7 @@ static int tell_counts(const struct interrupts *s)
 	struct irq_counts c;
 	char text[256];
 	size_t n = 0;
-	int err = capture_bpf_irq_counts(s->bpf, &c);
+	int err = read_counts(s, &c);
 
 	for (int i = 0; i < IRQ_COUNTERS && !err; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s=%" PRIu64 " ", names[i],
@@ -368,12 +377,13 @@ static void interrupts_losses(const void *state, uint64_t totals[LOSS_CAUSES])
 	struct irq_counts c;
 
 	totals[LOSS_BAD_RECORD] += s->bad;
-	if (!capture_bpf_irq_counts(s->bpf, &c))
+	if (!read_counts(s, &c))
 		totals[LOSS_MAP_FULL] += c.v[IRQ_NO_ROOM];
 }
 
 const struct collector interrupts_collector = {
 	.name = "interrupts",
+	.is_instead = is_wanted,
 	.programs = CAPTURE_IRQ,
 	.is_wanted = is_wanted,
 	.open = interrupts_open,

@@ -28,6 +28,7 @@ struct off_cpu {
 	const struct off_cpu_options *options;
 	struct recorder *recorder;
 	struct capture_bpf *bpf;
+	struct off_cpu_control *control;
 	struct ring_queue queue;
 	struct stack_ids *stacks;
 	struct sleepers *sleepers;	/* NULL: they are not looked for */
@@ -41,7 +42,7 @@ struct off_cpu {
 
 static bool is_wanted(const struct capture_options *o)
 {
-	return o->off_cpu.wanted;
+	return off_cpu_options_of(o)->wanted;
 }
 
 /*
@@ -84,7 +85,7 @@ static uint32_t share_of(double probability)
 
 static void set_control(struct off_cpu *o)
 {
-	struct off_cpu_control *c = capture_bpf_off_cpu(o->bpf);
+	struct off_cpu_control *c = o->control;
 
 	c->min_ns = o->options->min_ns;
 	c->max_ns = o->options->max_ns;
@@ -117,12 +118,13 @@ static int off_cpu_open(const struct collector_context *ctx, void **state)
 	if (!o)
 		return fail(-ENOMEM, "record stays off the CPU");
 	o->all_options = ctx->options;
-	o->options = &ctx->options->off_cpu;
+	o->options = off_cpu_options_of(ctx->options);
 	o->recorder = ctx->recorder;
 	o->bpf = recorder_bpf(ctx->recorder);
+	o->control = capture_bpf_variable(o->bpf, "off_cpu", sizeof(*o->control));
 	err = stack_ids_new(&o->stacks);
 	if (!err)
-		err = ring_queue_open(&o->queue, capture_bpf_off_cpu_ring(o->bpf));
+		err = ring_queue_open(&o->queue, capture_bpf_map(o->bpf, "off_cpu_ring"));
 	if (!err)
 		err = add_events(o);
 	set_control(o);
@@ -147,8 +149,9 @@ static int find_sleepers(struct off_cpu *o, uint64_t begin_ns)
 static int off_cpu_start(void *state, uint64_t begin_ns)
 {
 	struct off_cpu *o = state;
-	struct bpf_program *programs[] = { capture_bpf_waking(o->bpf), capture_bpf_switch(o->bpf) };
-	struct kernel_entries *entries = &capture_bpf_off_cpu(o->bpf)->entries;
+	struct bpf_program *programs[] = { capture_bpf_program(o->bpf, "on_waking"),
+					   capture_bpf_program(o->bpf, "on_switch") };
+	struct kernel_entries *entries = &o->control->entries;
 	int err = o->options->wakers ? recorder_kernel_entries(o->recorder, entries) : 0;
 
 	if (err)
@@ -335,7 +338,7 @@ static int give_open(struct off_cpu *o, const struct off_cpu_thread *t, uint64_t
 
 static int give_all_open(struct off_cpu *o, uint64_t now)
 {
-	int map = capture_bpf_off_cpu_threads(o->bpf), err = 0;
+	int map = capture_bpf_map(o->bpf, "off_cpu_threads"), err = 0;
 	struct off_cpu_thread t;
 	uint32_t key, *last = NULL;
 
@@ -364,7 +367,7 @@ static int tell_counts(struct off_cpu *o)
 	uint64_t c[COUNTERS];
 	char text[512];
 	size_t n = 0;
-	int err = capture_bpf_off_cpu_counters(o->bpf, c);
+	int err = capture_bpf_counters_of(o->bpf, "off_cpu_scratch", c);
 
 	if (err)
 		return err;
@@ -375,7 +378,7 @@ static int tell_counts(struct off_cpu *o)
 	snprintf(text + n, sizeof(text) - n,
 		 "without_stack=%" PRIu64 " asleep_before=%" PRIu64 "%s", o->without_stack,
 		 o->sleepers ? sleepers_found(o->sleepers) : 0,
-		 capture_bpf_off_cpu(o->bpf)->misled ? " misled=1" : "");
+		 o->control->misled ? " misled=1" : "");
 	note_verbose("off-CPU: %s, %.1f MiB of stacks", text,
 		     (double)stack_ids_bytes(o->stacks) / (1 << 20));
 	return session_tell(recorder_session(o->recorder), "off_cpu", text);
@@ -402,7 +405,7 @@ static void off_cpu_losses(const void *state, uint64_t totals[LOSS_CAUSES])
 	uint64_t c[COUNTERS];
 
 	totals[LOSS_BAD_RECORD] += o->bad;
-	if (capture_bpf_off_cpu_counters(o->bpf, c))
+	if (capture_bpf_counters_of(o->bpf, "off_cpu_scratch", c))
 		return;
 	totals[LOSS_RING_FULL] += c[COUNTER_RING_FULL];
 	totals[LOSS_MAP_FULL] += c[COUNTER_NO_ENTRY];
@@ -412,6 +415,11 @@ static void off_cpu_losses(const void *state, uint64_t totals[LOSS_CAUSES])
 
 const struct collector off_cpu_collector = {
 	.name = "off-cpu",
+	.options = off_cpu_rows,
+	.nr_options = OFF_CPU_ROWS,
+	.options_size = sizeof(struct off_cpu_options),
+	.check = off_cpu_check,
+	.is_instead = is_wanted,
 	.programs_of = programs,
 	.is_wanted = is_wanted,
 	.open = off_cpu_open,

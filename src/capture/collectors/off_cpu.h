@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct collector;
+#include "src/capture/collectors/collector.h"
 
 struct off_cpu_options {
 	bool wanted;
@@ -27,4 +27,12 @@ struct off_cpu_options {
 	bool wakers;			/* the stacks of those who wake threads, too */
 };
 
-extern const struct collector off_cpu_collector;
+static inline const struct off_cpu_options *off_cpu_options_of(const struct capture_options *o)
+{
+	return o->own[COLLECTOR_OFF_CPU];
+}
+
+/* off_cpu_options.c: see the members of struct collector. */
+#define OFF_CPU_ROWS 7
+extern const struct opt off_cpu_rows[OFF_CPU_ROWS];
+int off_cpu_check(void *own);

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/capture/collectors/probes.h"
-
+/*
+ * The collector of probes: a stack each time that a function is entered or left, or a tracepoint is
+ * passed (bpf/probe.bpf.h). Each probe of the command line is an event of the recording, with the
+ * unit "count", however many functions it is put on.
+ *
+ * A uprobe is in all processes that have the file mapped, or map it later, also where only some of
+ * them are recorded: what they start must be recorded from its first call on. The others pay for it
+ * with the time that a trap takes, and are counted.
+ */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -18,6 +25,7 @@
 #include "src/capture/collectors/probe_attach.h"
 #include "src/capture/collectors/probe_sums.h"
 #include "src/capture/collectors/ring_queue.h"
+#include "src/capture/collectors/usdt_stack_list.h"
 #include "src/capture/collectors/usdt_stacks.h"
 #include "src/probes/tracefs.h"
 #include "src/capture/recorder.h"
@@ -42,14 +50,35 @@ struct probes {
 	uint64_t programs_missed;
 };
 
+/* Those of -e alone: a shadow stack is shown on samples. */
+static bool is_instead(const struct capture_options *o)
+{
+	return o->events.probes.nr;
+}
+
 static bool is_wanted(const struct capture_options *o)
 {
-	return o->events.probes.nr || o->usdt_stacks.nr;
+	return o->events.probes.nr || usdt_stacks_of(o)->nr;
+}
+
+static const struct opt rows[] = {
+	{ 0, "usdt-stack", "ENTRY,RETURN",
+	  "functions of an interpreter, or of any program with USDT probes at their entries and "
+	  "returns, are frames of the stacks, too: php:function__entry,php:function__return; "
+	  "behind these name=argN, class=, file=, line= say which arguments are what; every: each "
+	  "entry is an event, too",
+	  usdt_stack_list_add, 0, NULL, NULL, NULL },
+};
+
+static void release(void *own)
+{
+	usdt_stack_list_release(own);
 }
 
 static unsigned programs(const struct capture_options *o)
 {
-	return probe_list_programs(&o->events.probes) | usdt_stack_list_programs(&o->usdt_stacks);
+	return probe_list_programs(&o->events.probes) |
+	       usdt_stack_list_programs(usdt_stacks_of(o));
 }
 
 static uint8_t event_kind(enum probe_kind kind)
@@ -106,7 +135,7 @@ static int open_probe(struct probes *p, const struct probe_request *r,
 /* The shadow stacks, and an event for each whose entries are wanted as such. */
 static int open_stacks(struct probes *p)
 {
-	const struct usdt_stack_list *l = &p->options->usdt_stacks;
+	const struct usdt_stack_list *l = usdt_stacks_of(p->options);
 	struct uprobe_scope scope = { .pids = p->options->only_pids,
 				      .command = p->options->command };
 	const struct usdt_stacks_deps deps = {
@@ -271,12 +300,11 @@ static uint64_t programs_missed(const struct probes *p)
 {
 	static const unsigned kinds[] = { CAPTURE_UPROBES, CAPTURE_KPROBES, CAPTURE_TRACEPOINTS,
 					  CAPTURE_RAW_TRACEPOINTS };
-	unsigned programs = probe_list_programs(&p->options->events.probes) |
-			    usdt_stack_list_programs(&p->options->usdt_stacks);
+	unsigned wanted = programs(p->options);
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (programs & kinds[i])
+		if (wanted & kinds[i])
 			sum += probe_misses_of_program(
 				bpf_program__fd(capture_bpf_probe(p->bpf, kinds[i])));
 	return sum;
@@ -357,6 +385,11 @@ static void probes_losses(const void *state, uint64_t totals[LOSS_CAUSES])
 
 const struct collector probes_collector = {
 	.name = "probes",
+	.options = rows,
+	.nr_options = sizeof(rows) / sizeof(rows[0]),
+	.options_size = sizeof(struct usdt_stack_list),
+	.release = release,
+	.is_instead = is_instead,
 	.programs_of = programs,
 	.is_wanted = is_wanted,
 	.open = probes_open,

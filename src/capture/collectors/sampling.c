@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/capture/collectors/sampling.h"
-
+/*
+ * The sampler as a collector: perf events on every CPU (perf_sampler.h). Each of them is an event
+ * of the recording.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

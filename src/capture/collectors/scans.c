@@ -29,7 +29,6 @@
  * Limits. If scans take longer than the interval, multiples are left out all the time: scans_end()
  * says how many and advises a lower rate.
  */
-#include "src/capture/collectors/scans.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -10,7 +10,7 @@
 #include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "src/capture/bpf/capture_bpf.h"
-#include "src/capture/collectors/collector.h"
+#include "src/capture/collectors/off_cpu.h"
 #include "src/capture/collectors/task_snapshot.h"
 #include "src/capture/recorder.h"
 #include "src/capture/session/session.h"
@@ -78,7 +78,7 @@ void sleepers_close(struct sleepers *s)
 static bool is_sleeper(const struct sleepers *s, const struct wire_stack *stack)
 {
 	const struct wire_sample *head = stack->head;
-	uint32_t wanted = s->deps.options->off_cpu.states;
+	uint32_t wanted = off_cpu_options_of(s->deps.options)->states;
 
 	if (!stack->wait || head->flags & (WIRE_ON_CPU | WIRE_SAME) || head->state >> 16 ||
 	    stack->wait->ran_ns > s->deps.begin_ns)
@@ -101,8 +101,8 @@ static int keep(struct sleepers *s, const struct wire_stack *stack)
 
 	memcpy(t.comm, head->comm, sizeof(t.comm));
 	/* One that is there has left a CPU since, and the programs know of it. */
-	if (len <= 0 || bpf_map_update_elem(capture_bpf_off_cpu_threads(s->deps.bpf), &key, &t,
-					    BPF_NOEXIST))
+	if (len <= 0 || bpf_map_update_elem(capture_bpf_map(s->deps.bpf, "off_cpu_threads"), &key,
+					    &t, BPF_NOEXIST))
 		return 0;
 	s->found++;
 	return stack_ids_put(s->deps.stacks, id, head, (size_t)len);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "bpf/knobs.h"
+#include "src/capture/collectors/collector.h"
 #include "src/capture/collectors/probe_list.h"
 
 #define USDT_STACKS_MAX 8
@@ -32,6 +33,12 @@ struct usdt_stack_list {
 	struct usdt_stack *v[USDT_STACKS_MAX];	/* owned */
 	size_t nr;
 };
+
+/* They are the own options of the collector of probes. */
+static inline const struct usdt_stack_list *usdt_stacks_of(const struct capture_options *o)
+{
+	return o->own[COLLECTOR_PROBES];
+}
 
 /* An option. dst: a struct usdt_stack_list. */
 int usdt_stack_list_add(const struct opt *o, const char *value, void *dst);

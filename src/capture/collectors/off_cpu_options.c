@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/recording/off_cpu_options.h"
+/* The options of --off-cpu. */
+#include "src/capture/collectors/off_cpu.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/fail.h"
-#include "src/recording/record_options.h"
+#include "src/base/opt.h"
 
 #define OFF_CPU_MIN_NS 1000
 #define OFF_CPU_BUDGET 0.1
 
-#define AT(field) offsetof(struct record_args, field)
+#define AT(field) offsetof(struct off_cpu_options, field)
 
 /* "SDT": letters of states as ps has them. */
 static int parse_states(const struct opt *o, const char *value, void *dst)
@@ -62,39 +63,38 @@ static int parse_budget(const struct opt *o, const char *value, void *dst)
 	return 0;
 }
 
-const struct opt off_cpu_opts[NR_OFF_CPU_OPTS] = {
+const struct opt off_cpu_rows[OFF_CPU_ROWS] = {
 	{ 0, "off-cpu", NULL,
 	  "record how long threads are off the CPU, with the stack at which they left it: asleep "
 	  "(event off-cpu) and waiting for a CPU (event cpu-wait); sample does so instead of "
 	  "sampling, unless -e is given, too",
-	  opt_flag, AT(capture.off_cpu.wanted), NULL, "Off-CPU time", NULL },
+	  opt_flag, AT(wanted), NULL, "Off-CPU time", NULL },
 	{ 0, "min-block-time", "TIME",
 	  "leave out shorter stays off the CPU: 10us, 1ms (default 1us)", opt_duration,
-	  AT(capture.off_cpu.min_ns), NULL, NULL, NULL },
+	  AT(min_ns), NULL, NULL, NULL },
 	{ 0, "max-block-time", "TIME", "leave out longer ones (default: none)", opt_duration,
-	  AT(capture.off_cpu.max_ns), NULL, NULL, NULL },
+	  AT(max_ns), NULL, NULL, NULL },
 	{ 0, "wakers", NULL,
 	  "also the stack of who ended each sleep, with the time slept as its weight (event "
 	  "wakeup)",
-	  opt_flag, AT(capture.off_cpu.wakers), NULL, NULL, NULL },
+	  opt_flag, AT(wakers), NULL, NULL, NULL },
 	{ 0, "state", "LETTERS",
 	  "only threads that left the CPU in one of these states: R (could go on), S, D, I, T, t, "
 	  "P (default: all)",
-	  parse_states, AT(capture.off_cpu.states), NULL, NULL, NULL },
+	  parse_states, AT(states), NULL, NULL, NULL },
 	{ 0, "off-cpu-prob", "P",
 	  "record this share of the stays, chosen by chance, each weighing as much more "
 	  "(default 1)",
-	  parse_probability, AT(capture.off_cpu.probability), NULL, NULL, NULL },
+	  parse_probability, AT(probability), NULL, NULL, NULL },
 	{ 0, "off-cpu-budget", "PERCENT",
 	  "how much of a CPU's time this may take; where it would be more, only some of the stays "
 	  "are recorded, chosen by chance, each weighing as much more (default 10; 100: no limit)",
-	  parse_budget, AT(capture.off_cpu.budget), NULL, NULL, NULL },
+	  parse_budget, AT(budget), NULL, NULL, NULL },
 };
 
-/* Without -e, `sample --off-cpu` does not sample. */
-int off_cpu_args_check(const struct record_mode *mode, struct record_args *a)
+int off_cpu_check(void *own)
 {
-	struct off_cpu_options *o = &a->capture.off_cpu;
+	struct off_cpu_options *o = own;
 
 	if (!o->wanted && (o->min_ns || o->max_ns || o->states || o->probability > 0 ||
 			   o->budget > 0 || o->wakers))
@@ -109,7 +109,5 @@ int off_cpu_args_check(const struct record_mode *mode, struct record_args *a)
 		o->min_ns = OFF_CPU_MIN_NS;
 	if (o->wanted && !(o->budget > 0))
 		o->budget = OFF_CPU_BUDGET;
-	if (o->wanted && !mode->scan && !a->capture.events.nr)
-		a->capture.sample = false;
 	return 0;
 }
