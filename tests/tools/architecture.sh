@@ -18,7 +18,7 @@ diff "$TMP/rules" "$TMP/table" >"$TMP/diff" || { echo "the rules (<) and the tab
 find bpf unwind formats src tests docs tools sources.mk Makefile -type f >"$TMP/files"
 for name in $(grep -oE '`[A-Za-z0-9_./]+\.(c|h|js|css|md|sh|mk|def)`|(src|tests|formats|unwind|bpf|docs|tools)/[A-Za-z0-9_./]+\.[a-z]+' $doc | tr -d '`' | sort -u); do
 	case $name in
-	*/NAME.c | */*_NAME.c | */*NAME_*) continue ;;
+	*/NAME.* | */*_NAME.c | */*NAME_*) continue ;;
 	*/*) grep -qxF "$name" "$TMP/files" ;;
 	*) grep -q "/$name\$" "$TMP/files" ;;
 	esac || { echo "$doc names $name, which is not there"; bad=1; }
