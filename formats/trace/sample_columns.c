@@ -27,38 +27,22 @@ static const struct column {
 	uint8_t at, size;		/* member of struct rec_sample */
 	uint8_t encodings;		/* bits of enum encoding to choose from */
 } columns[] = {
-#define SIZE_OF(member) sizeof(((struct rec_sample *)0)->member)
-#define COLUMN(id, m, encodings) { id, offsetof(struct rec_sample, m), SIZE_OF(m), encodings }
+#define ANY (1 << ENC_PLAIN | 1 << ENC_CONST | 1 << ENC_RUNS)
+#define NEAR (ANY | 1 << ENC_DELTA)
+#define RISING (1 << ENC_ASCENDING)
+#define COLUMN(bits, id, member, encodings) \
+	{ id, offsetof(struct rec_sample, member), (bits) / 8, encodings },
+#define COLUMNS_6(bits, id, member, encodings) \
+	COLUMN(bits, id, member[0], encodings) \
+	COLUMN(bits, (id) + 2, member[1], encodings) \
+	COLUMN(bits, (id) + 4, member[2], encodings) \
+	COLUMN(bits, (id) + 6, member[3], encodings) \
+	COLUMN(bits, (id) + 8, member[4], encodings) \
+	COLUMN(bits, (id) + 10, member[5], encodings)
 /* An id: a member that SAMPLE_REFERENCES does not have does not compile. */
 #define REFERENCE(id, m) \
-	{ id, offsetof(struct rec_sample, m), sizeof(((union sample_references *)0)->m), ANY }
-#define ANY (1 << ENC_PLAIN | 1 << ENC_CONST | 1 << ENC_RUNS)
-	COLUMN(COL_TIME, time_ns, 1 << ENC_ASCENDING),
-	REFERENCE(3, event),
-	REFERENCE(5, thread),
-	COLUMN(COL_CPU, cpu, ANY),
-	REFERENCE(9, kstack),
-	REFERENCE(11, ustack),
-	COLUMN(13, weight, ANY | 1 << ENC_DELTA),
-	COLUMN(15, state, ANY),
-	COLUMN(16, end, ANY),
-	COLUMN(18, flags, ANY),
-	COLUMN(COL_SCAN, scan, ANY),
-	COLUMN(COL_RAN, ran_ns, ANY),
-	COLUMN(24, syscall, ANY),
-	COLUMN(26, wait, ANY),
-	COLUMN(28, owner, ANY),
-	COLUMN(30, wait_kind, ANY),
-	COLUMN(32, holders, ANY),
-	COLUMN(34, object, ANY),
-	REFERENCE(36, variable),
-	COLUMN(38, args[0], ANY),
-	COLUMN(40, args[1], ANY),
-	COLUMN(42, args[2], ANY),
-	COLUMN(44, args[3], ANY),
-	COLUMN(46, args[4], ANY),
-	COLUMN(48, args[5], ANY),
-	REFERENCE(50, file),
+	{ id, offsetof(struct rec_sample, m), sizeof(((union sample_references *)0)->m), ANY },
+#include "src/model/sample_columns.def"
 };
 enum { NR_COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 

@@ -353,29 +353,31 @@ enum wait_kind {
 
 #define SAMPLE_ARGS 6
 
-/* One stack of one thread at one time. */
+/*
+ * One stack of one thread at one time. sample_columns.def has its members, and what each means. The
+ * wider ones come first, so that there are no gaps.
+ */
 struct rec_sample {
-	uint64_t time_ns;
-	uint32_t event;
-	uint32_t thread;
-	uint32_t cpu;			/* UINT32_MAX: on no CPU */
-	uint32_t kstack, ustack;	/* nodes of the innermost frames; 0 empty */
-	uint64_t weight;		/* in the event's unit */
-	uint8_t state;			/* enum task_state */
-	uint8_t end;			/* enum stack_end, of the user stack */
-	uint32_t flags;			/* SAMPLE_... */
-	uint32_t scan;			/* number of the scan it belongs to; 0 none */
-	/* Since when a thread has waited, and for what, if a scan found it off the CPU. */
-	uint64_t ran_ns;		/* when it last was on a CPU; 0 unknown */
-	uint32_t syscall;		/* number on the recording's arch, plus 1; 0 none */
-	uint32_t owner;			/* tid that holds what it waits for; 0 unknown */
-	uint64_t wait;			/* by syscall: futex address, fd + 1 or pid; 0 none */
-	uint8_t wait_kind;		/* enum wait_kind */
-	uint32_t holders;		/* processes that hold the other end, plus 1; 0 unknown */
-	uint64_t object;		/* inode of the awaited pipe, socket or file; 0 unknown */
-	uint32_t variable;		/* frame: the variable that has the futex; 0 none */
-	uint32_t file;			/* string: what its descriptor is; 0 unknown */
-	uint64_t args[SAMPLE_ARGS];	/* of the system call: registers at its entry */
+#define COLUMN(bits, id, member, encodings) MEMBER_##bits(member)
+#define MEMBER_64(member) uint64_t member;
+#define MEMBER_32(member)
+#define MEMBER_8(member)
+#include "src/model/sample_columns.def"
+#undef MEMBER_64
+#undef MEMBER_32
+#define COLUMN(bits, id, member, encodings) MEMBER_##bits(member)
+#define MEMBER_64(member)
+#define MEMBER_32(member) uint32_t member;
+#include "src/model/sample_columns.def"
+#undef MEMBER_32
+#undef MEMBER_8
+#define COLUMN(bits, id, member, encodings) MEMBER_##bits(member)
+#define MEMBER_32(member)
+#define MEMBER_8(member) uint8_t member;
+#include "src/model/sample_columns.def"
+#undef MEMBER_64
+#undef MEMBER_32
+#undef MEMBER_8
 };
 
 /* The members of a sample that are ids, and what they refer to: X(member, NAME). */
