@@ -45,8 +45,6 @@
 /* Written by user space before the programs are attached. */
 struct off_cpu_control off_cpu = {};
 
-_Static_assert(sizeof(struct wire_stay) <= sizeof(((struct gather *)0)->object), "its place");
-
 /* By the thread's number in the initial PID namespace. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -392,7 +390,7 @@ static __always_inline void come_back(struct gather *g, struct task_struct *task
 	uint32_t tid = task->pid;
 	struct off_cpu_thread *t = bpf_map_lookup_elem(&off_cpu_threads, &tid);
 	/* Not on the program's own stack, which would be too large for Linux 6.1. */
-	struct wire_stay *stay = (void *)&g->object;
+	struct wire_stay *stay = &g->stay;
 	uint64_t left, away;
 
 	if (!t || !t->left_ns || t->start_boottime != task->start_boottime)
@@ -426,7 +424,7 @@ static __always_inline void come_back(struct gather *g, struct task_struct *task
 /* Hands out the record of a waker whose head and stack are in g. false: there is no room. */
 static __always_inline bool put_waker(struct gather *g, const struct off_cpu_thread *t, uint64_t id)
 {
-	struct wire_stay *stay = (void *)&g->object;
+	struct wire_stay *stay = &g->stay;
 
 	if (!id)
 		return false;

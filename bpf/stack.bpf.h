@@ -130,7 +130,10 @@ struct gather {
 	uint64_t new_code;		/* the stack has code that is to be read at once */
 	struct wire_sample head;
 	uint64_t frames[WIRE_DUMP_FRAMES];
-	struct wire_object object;	/* is copied behind the frames */
+	union {
+		struct wire_object object;	/* is copied behind the frames */
+		struct wire_stay stay;		/* off_cpu.bpf.h: has no frames */
+	};
 	uint64_t shadow_pc;		/* shadow.bpf.h: of the frame whose caller is looked for */
 	uint64_t first_frame;		/* shadow.bpf.h: one that is the innermost; or 0 */
 	struct unwinder unwinder;
