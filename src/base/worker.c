@@ -213,9 +213,9 @@ void worker_pool_free(struct worker_pool *p)
 {
 	if (!p)
 		return;
-	atomic_store(&p->unwanted, true);
 	pthread_mutex_lock(&p->lock);
 	p->stop = true;
+	atomic_store(&p->unwanted, true);	/* the lock keeps who sees it from another job */
 	pthread_cond_broadcast(&p->work);
 	pthread_mutex_unlock(&p->lock);
 	for (unsigned i = 0; i < p->nr_threads; i++)

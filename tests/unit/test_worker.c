@@ -28,6 +28,7 @@ struct job {
 
 struct log {
 	sem_t gate;			/* 0 while jobs have to wait; they also exclude each other */
+	sem_t begun;			/* one for each job that a thread has begun */
 	pthread_t owner;
 	int order[NR];			/* numbers in the order of run(); one worker thread only */
 	int nr_run, nr_done;
@@ -38,6 +39,7 @@ static void run(struct worker_job *base)
 {
 	struct job *j = (struct job *)base;
 
+	sem_post(&j->log->begun);
 	sem_wait(&j->log->gate);
 	j->log->order[j->log->nr_run++] = j->number;
 	sem_post(&j->log->gate);
@@ -59,6 +61,7 @@ static void log_init(struct log *log)
 {
 	*log = (struct log){ .owner = pthread_self() };
 	sem_init(&log->gate, 0, 1);
+	sem_init(&log->begun, 0, 0);
 }
 
 static struct job *jobs_make(struct log *log)
@@ -123,7 +126,7 @@ static void test_priorities(void **state)
 	(void)state;
 	sem_init(&log.gate, 0, 0);
 	worker_submit(p, &jobs[0].base);
-	usleep(50000);				/* job 0 is running now, held by the gate */
+	sem_wait(&log.begun);			/* job 0 is running now, held by the gate */
 	for (int i = 1; i < 6; i++) {
 		jobs[i].base.priority = i == 3 || i == 4 ? -1 : i == 5 ? 7 : 0;
 		worker_submit(p, &jobs[i].base);
@@ -146,7 +149,7 @@ static void test_hurry(void **state)
 	sem_init(&log.gate, 0, 0);
 	for (int i = 0; i < 5; i++)
 		worker_submit(p, &jobs[i].base);
-	usleep(50000);
+	sem_wait(&log.begun);
 	worker_hurry(p, &jobs[4].base, -1);
 	worker_hurry(p, &jobs[0].base, -1);	/* is running: nothing to do */
 	sem_post(&log.gate);
@@ -156,10 +159,14 @@ static void test_hurry(void **state)
 	free(jobs);
 }
 
-static void *open_gate_soon(void *gate)
+/* Opens the gate once the pool wants nothing more of the job that is held there. */
+static void *open_gate_when_unwanted(void *job)
 {
-	usleep(100000);
-	sem_post(gate);
+	struct job *j = job;
+
+	while (!atomic_load(j->base.unwanted))
+		usleep(100);
+	sem_post(&j->log->gate);
 	return NULL;
 }
 
@@ -176,8 +183,8 @@ static void test_free_cancels_what_is_queued(void **state)
 	sem_init(&log.gate, 0, 0);
 	for (int i = 0; i < 10; i++)
 		worker_submit(p, &jobs[i].base);
-	usleep(50000);
-	assert_int_equal(pthread_create(&opener, NULL, open_gate_soon, &log.gate), 0);
+	sem_wait(&log.begun);
+	assert_int_equal(pthread_create(&opener, NULL, open_gate_when_unwanted, &jobs[0]), 0);
 	worker_pool_free(p);
 	pthread_join(opener, NULL);
 	for (int i = 0; i < 10; i++) {
