@@ -6,9 +6,10 @@ A stack may begin at a goroutine's first function, at the first function of a th
 goroutine for good (mcall, morestack). Once it looks for another one to run, it works for none. Below runtime.goexit there is a role, and below a role only what it calls: the
 frames named main.* of each stack must be a path of ROLES, complete up to the leaf.
 
-go_stacks.py whole INFO PERCENT: of what `probee info` printed, at least PERCENT % of the stacks are whole and none of
-their frames is guessed.
+go_stacks.py whole JSON PERCENT: of the stacks in what `probee report --json` printed, at least PERCENT % are whole and none of their
+frames is guessed.
 """
+import json
 import re
 import sys
 
@@ -89,20 +90,14 @@ def grammar(path):
     print(f'{total} samples, {with_roles} of them in {len(roles)} roles')
 
 
-def number(pattern, text):
-    m = re.search(pattern, text, re.M)
-    return int(m.group(1).replace(',', '')) if m else 0
-
-
 def whole(path, percent):
     with open(path) as f:
-        text = f.read()
-    total = number(r'^stacks .* of ([0-9,]+) user stacks', text)
-    have = number(r'^ +([0-9]+) +[0-9.]+ % +root ', text)
-    guessed = number(r'^user stacks with a guessed frame \(([0-9,]+)', text)
+        said = json.load(f)["probee"]
+    total, guessed = said["user_stacks"], said["user_stacks_guessed"]
+    have = said["user_stacks_whole"] - said["user_stacks_whole_guessed"]
+    ends = ", ".join("%d %s" % (e["samples"], e["end"]) for e in said["not_whole"])
     if total < 50 or 100 * (have - guessed) < percent * total:
-        print(f'{have} of {total} are whole, {guessed} guessed')
-        sys.exit(1)
+        sys.exit(f'{have} of {total} are whole, {guessed} guessed; others: {ends}')
     print(f'{have} of {total}, {guessed} guessed')
 
 

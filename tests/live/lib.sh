@@ -4,8 +4,10 @@
 # minute and prints TAP, one line for each check, or exits 77 with the reason why it cannot run. It gets a
 # temporary directory in $T (and as working directory), and all that it started is killed when it ends.
 #
-#	start NAME ARG...	a workload; waits for its "ready PID" line; sets PID, and READY to the rest of it
+#	start NAME ARG...	a workload; waits for its "ready PID" line; sets PID, READY to the rest of it, and SAYS to the
+#				descriptor of what it prints besides
 #	sample|snapshot ARG...	probee with a time limit; sets RC; its stderr is in $T/err
+#	sample_cpu TRACE PID MS ARG...	probee sample until the process has had so much CPU time
 #	check WHAT COMMAND...	one assertion
 #
 # Nothing is ended by its name: other tests run at the same time, with the same workloads.
@@ -18,7 +20,7 @@ LIVE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 PROBEE=${PROBEE:-$ROOT/.out/probee}
 TIME_LIMIT=${TIME_LIMIT:-40}
 T=
-PID= READY= RC=0
+PID= READY= RC=0 WARM= RECORDER= SAYS=
 STARTED=()
 
 cleanup() {
@@ -69,6 +71,7 @@ start() {
 	[ -x "$prog" ] || prog=$WORKLOADS/$prog
 	[ -x "$prog" ] || no_workload "${prog##*/}"
 	exec {fd}< <(exec "$prog" "$@")
+	SAYS=$fd
 	STARTED+=($!)
 	if ! read -r -t 30 -u "$fd" word PID READY || [ "$word" != ready ]; then
 		check "workload ${prog##*/} gets ready" false
@@ -126,6 +129,48 @@ run_limited() {
 
 sample() { run_limited sample "$@"; }
 snapshot() { run_limited snapshot "$@"; }
+
+# cpu_ms PID: the CPU time of all its threads, in steps of 10 ms. had_cpu PID MS: it has had so much, or is gone.
+cpu_ms() {
+	local line
+	read -r line 2>/dev/null <"/proc/$1/stat" || return
+	set -- ${line##*) }
+	echo $(((${12} + ${13}) * 10))
+}
+had_cpu() {
+	local ms
+	ms=$(cpu_ms "$1") || return 0
+	[ "$ms" -ge "$2" ]
+}
+
+# begin_sample TRACE ARG...: probee sample in the background, which records now: the file is there once it does. Sets RECORDER.
+# end_sample: ends it, as Ctrl-C does; sets RC.
+begin_sample() {
+	rm -f "$1"
+	"$PROBEE" sample -d "$TIME_LIMIT" -o "$@" 2>"$T/err" &
+	RECORDER=$!
+	STARTED+=("$RECORDER")
+	until_true 20 test -s "$1"
+}
+end_sample() {
+	kill -INT "$RECORDER"
+	wait "$RECORDER"
+	RC=$?
+}
+
+# sample_cpu TRACE PID MS ARG...: samples a process until it has had so much CPU time: beside others that takes longer, and a time on the
+# clock says little about how many samples there are. With WARM_MS=1000 it has had that before; WARM, for --from, is behind that time, in
+# which tables are made.
+sample_cpu() {
+	local before began now warm=${WARM_MS:-0}
+	begin_sample "$1" -p "$2" "${@:4}"
+	before=$(cpu_ms "$2") began=$(date +%s%N)
+	until_true "$TIME_LIMIT" had_cpu "$2" $((before + warm))
+	now=$(date +%s%N)
+	WARM=$(((now - began) / 1000000))ms
+	until_true "$TIME_LIMIT" had_cpu "$2" $((before + warm + $3))
+	end_sample
+}
 
 # Can this machine record at all? Each test tries the smallest recording once. If probee says no, the test is skipped,
 # unless machine_can.sh, which asks the kernel without probee, says the contrary.

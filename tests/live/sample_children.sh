@@ -2,22 +2,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: bpf src/capture/processes src/recording
 # core: yes
+# timeout: 200
 # beside: live
 # Children of -p and of -- CMD are recorded from their fork on. A process that lives for 5 ms still has names. An exec
 # separates two lives of one pid. The exit status of the command is reported.
 . "$(dirname "$0")/lib.sh"
 
+# sample_kids TRACE: samples PID, which makes its children now, until all have ended.
+sample_kids() {
+	local said
+	begin_sample "$1" -p "$PID" -F 499
+	kill -USR1 "$PID"
+	read -r -t "$TIME_LIMIT" -u "$SAYS" said
+	end_sample
+}
+
 start kids fork 3
-(sleep 0.7; kill -USR1 "$PID") &
-sample -p "$PID" -F 499 -d 3 -o fork.pbz
+sample_kids fork.pbz
 folded fork.pbz >fork.folded
 check "forked children of -p" stacks share fork.folded "main;make_children;make_fork;fork_child;fork_leaf"
 check "they are three" at_least "$(csv fork.pbz | awk -F'|' '/fork_leaf/ { print $3 }' | sort -u | wc -l)" 3
 finish "$PID"
 
-start kids vfork 3 "$WORKLOADS/brief" 200
-(sleep 0.7; kill -USR1 "$PID") &
-sample -p "$PID" -F 499 -d 3 -o vfork.pbz
+start kids vfork 3 "$WORKLOADS/brief" 200 cpu
+sample_kids vfork.pbz
 folded vfork.pbz >vfork.folded
 check "vforked children of -p" stacks share vfork.folded "main;make_children;make_vfork;vfork_leaf"
 check "after their exec" stacks share vfork.folded "main;brief_outer;brief_leaf" --comm brief --percent 80
@@ -25,7 +33,7 @@ check "the exec changed everything" stacks never vfork.folded vfork_leaf brief_l
 finish "$PID"
 
 # The command: 100 children of 5 ms each at 999 Hz.
-sample -F 999 -o brief.pbz -- "$WORKLOADS/kids" now exec 100 "$WORKLOADS/brief" 5 >/dev/null
+sample -F 999 -o brief.pbz -- "$WORKLOADS/kids" now exec 100 "$WORKLOADS/brief" 5 cpu >/dev/null
 check "-- CMD: exit status of probee" equal "$RC" 0
 check "-- CMD: tells the command's" grep -q 'status 7' "$T/err"
 folded brief.pbz >brief.folded
@@ -37,7 +45,7 @@ not_yet "tables before the first sample of a process" "all of them" stacks share
 check "they are many" at_least "$(csv brief.pbz | awk -F'|' '$4 == "brief" { print $3 }' | sort -u | wc -l)" 60
 
 # The number of samples fits the CPU time that the command says it got.
-sample -F 499 -o exact.pbz -- "$WORKLOADS/brief" 2000 >said
+sample -F 499 -o exact.pbz -- "$WORKLOADS/brief" 2000 cpu >said
 folded exact.pbz >exact.folded
 cpu_ms=$(awk '$1 == "cpu_ms" { print $2 }' said)
 check "-F 499: as many samples as CPU time, $cpu_ms ms" \
@@ -52,7 +60,7 @@ check "-- no such command: one line" one_line "$T/err"
 
 # Only the command: nothing of this shell or of another process.
 start chain30
-sample -F 499 -o only.pbz -- "$WORKLOADS/brief" 500
+sample -F 499 -o only.pbz -- "$WORKLOADS/brief" 500 cpu
 folded only.pbz >only.folded
 check "-- CMD samples nothing else" not stacks frame only.folded f30
 check "-- CMD: from its start" stacks share only.folded "main;brief_outer;brief_leaf" --percent 80
@@ -60,7 +68,7 @@ finish "$PID"
 
 # A process that execs 100 times a second. How soon each program is known depends on how busy the CPUs are.
 start red
-sample -p "$PID" -F 999 -d 3 -o exec.pbz
+sample_cpu exec.pbz "$PID" 1500 -F 999
 folded exec.pbz >exec.folded
 check "red is never blue" stacks never exec.folded red_leaf blue_leaf
 check "comm red" stacks only exec.folded red red_outer 60

@@ -9,12 +9,15 @@
 command -v go >/dev/null || skip "no go"
 [ "$(uname -m)" = x86_64 ] || skip "Go's tables are read on x86-64 only"
 
+WARM_MS=1000
 go_stacks() { python3 -S "$LIVE/go_stacks.py" "$@"; }
 
-# recorded NAME TRACE: writes what the report and info say into files.
+# recorded NAME [OPTION...]: writes what the reports say into files.
 recorded() {
-	folded "$1.pbz" >"$1.folded"
-	"$PROBEE" info "$1.pbz" >"$1.info"
+	local name=$1
+	shift
+	folded "$name.pbz" "$@" >"$name.folded"
+	"$PROBEE" report "$name.pbz" "$@" --json >"$name.json" 2>>"$T/err"
 }
 
 line_of() { grep -nF "$1" "$ROOT/tests/workloads/herd.go" | cut -d: -f1; }
@@ -23,9 +26,9 @@ lines="$role;main.leafCaller:$(line_of 'return leaf(n) + 1')"
 
 for build in herd herd_pie herd_stripped; do
 	start "$build"
-	sample -p "$PID" -F 1999 -d 3 -o "$build.pbz"
-	recorded "$build"
-	check "$build: whole, nothing guessed" go_stacks whole "$build.info" 99.5
+	sample_cpu "$build.pbz" "$PID" 2000 -F 1999
+	recorded "$build" --from "$WARM"
+	check "$build: whole, nothing guessed" go_stacks whole "$build.json" 99.5
 	check "$build: only possible stacks" go_stacks grammar "$build.folded"
 	check "$build: a leaf without a frame" stacks share "$build.folded" "main.roleLeaf;main.leafCaller;main.leaf" \
 		--of main.roleLeaf --percent 95
@@ -35,7 +38,7 @@ for build in herd herd_pie herd_stripped; do
 		"runtime.goexit;(.*;)?main.(grow|dive);runtime.morestack;.*|runtime.goexit;main.role[^;]*;(.*;)?runtime.morestack;.*" \
 		--of runtime.copystack --percent 98
 	check "$build: the collector's threads" stacks frame "$build.folded" runtime.gcBgMarkWorker
-	"$PROBEE" report --lines --collapse=- "$build.pbz" >"$build.lines"
+	"$PROBEE" report --lines --collapse=- --from "$WARM" "$build.pbz" >"$build.lines"
 	check "$build: source lines" stacks share "$build.lines" "$lines" --of "$role" --percent 95
 	check "$build: inlined functions" grep -q "runtime\.[^;]*:[0-9]*_\[i\]" "$build.lines"
 	finish "$PID"
@@ -46,9 +49,9 @@ check "the collector on a thread's stack" stacks like herds.folded \
 	"runtime.goexit;.*;runtime.gcBgMarkWorker;runtime.systemstack;.*" --of runtime.gcDrain --percent 98
 
 start herd
-snapshot -p "$PID" -F 5 -i 20 -o snap.pbz
-recorded snap
-check "snapshot: whole, nothing guessed" go_stacks whole snap.info 99.5
+snapshot -p "$PID" -F 5 -i 25 -o snap.pbz
+recorded snap --from 1s		# tables are made then
+check "snapshot: whole, nothing guessed" go_stacks whole snap.json 99.5
 check "snapshot: only possible stacks" go_stacks grammar snap.folded
 check "snapshot: a thread that a goroutine locked" stacks share snap.folded "main.roleLocked;main.lockedSleep" \
 	--of main.lockedSleep --percent 100 --min 3
@@ -57,11 +60,10 @@ finish "$PID"
 if [ -x "$WORKLOADS/herdc" ]; then
 	for build in herdc herdc_stripped; do
 		start "$build"
-		sample -p "$PID" -F 499 -d 2 -o "$build.pbz"
-		recorded "$build"
+		sample_cpu "$build.pbz" "$PID" 2000 -F 499
+		recorded "$build" --from "$WARM"
 		sed -i 's/\.abi0//g; s/runtime.cgocallbackg;runtime.cgocallbackg;/runtime.cgocallbackg;/' "$build.folded"
-		# The samples before its unwind table is built cannot be finished later: they leave one stack for another.
-		check "$build: whole, nothing guessed" go_stacks whole "$build.info" 98
+		check "$build: whole, nothing guessed" go_stacks whole "$build.json" 99
 		check "$build: Go to C" stacks share "$build.folded" \
 			"runtime.goexit;runtime.main;main.main;main.out;main._Cfunc_c_out;runtime.cgocall;runtime.asmcgocall" \
 			--of main.out --percent 97

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * kids MODE COUNT [PROGRAM ARG...]: makes children, COUNT of them, once it has got SIGUSR1, which is after
- * "ready PID"; then waits in wait_forever(). With "now" before MODE it does not wait for the signal and
- * exits 7 after its last child.
- *	fork	at the same time; each spins in fork_child > fork_leaf for a second
+ * "ready PID"; then says "made", and waits in wait_forever(). With "now" before MODE it does not wait for
+ * the signal and exits 7 after its last child.
+ *	fork	at the same time; each spins in fork_child > fork_leaf for a second of CPU time
  *	exec	one after the other: fork, then PROGRAM ARG...
- *	vfork	one after the other: vfork; the child spins 300 ms in vfork_leaf, then PROGRAM ARG...
+ *	vfork	one after the other: vfork; the child spins 300 ms of CPU time in vfork_leaf, then PROGRAM ARG...
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -15,11 +15,12 @@
 
 #include "ready.h"
 
+/* The CPU time of this process: on a busy machine others have the rest of the time. */
 static double now_s(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
@@ -115,6 +116,8 @@ int main(int argc, char **argv)
 	make_children(argv[1], atoi(argv[2]), argv + 3);
 	if (at_once)
 		return 7;
+	puts("made");
+	fflush(stdout);
 	wait_forever();
 	return 0;
 }
