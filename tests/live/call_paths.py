@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 
+import judging
+
 PROBEE = os.environ["PROBEE"]
 GONE = "(gone)"
 # title: "[title" begins names that are missing; loop: the native one; ways: by letter: code, functions between, whether C is between;
@@ -91,14 +93,18 @@ def why_wrong(lang, frames):
 
 
 def take(lang, program, seconds, sleeps):
+    """Records; how long it took until tables were there. A program that runs is sampled for so many seconds of CPU time."""
     path = os.path.abspath("judge_tree" + lang.suffix)
     with open(path, "w") as f:
         f.write(lang.make(int(os.environ.get("DEPTH", "6")), int(os.environ.get("FAN", "3")), sleeps))
     p = subprocess.Popen([program, path], stdout=subprocess.DEVNULL)
     time.sleep(1)
-    how = ["snapshot", "-F", "100"] if sleeps else ["sample", "-F", "999"]
     try:
-        subprocess.run([PROBEE, *how, "-d", str(seconds), "-p", str(p.pid), "-o", "judge.pbz"], check=True, stderr=subprocess.DEVNULL)
+        if not sleeps:
+            return judging.sample(p.pid, seconds, "judge.pbz")
+        subprocess.run([PROBEE, "snapshot", "-F", "100", "-d", str(seconds), "-p", str(p.pid), "-o", "judge.pbz"], check=True,
+                       stderr=subprocess.DEVNULL)
+        return "1s"
     finally:
         p.kill()
         p.wait()
@@ -106,10 +112,10 @@ def take(lang, program, seconds, sleeps):
 
 def judge(lang, program, seconds, sleeps):
     """Prints what was compared, and the first stacks that are wrong. 1 if too many are."""
-    take(lang, program, seconds, sleeps)
+    warm = take(lang, program, seconds, sleeps)
     nr = wrong = own_frames = without = gone = 0
-    # In the first second unwind tables are made; stacks from before can be without own frames, and say so.
-    for frames in stacks("judge.pbz", "--from", "1s"):
+    # At first unwind tables are made; stacks from before can be without own frames, and say so.
+    for frames in stacks("judge.pbz", "--from", warm):
         nr += 1
         own = sum(is_own(lang, f, name_of(lang, f)) for f in frames)
         own_frames += own

@@ -80,8 +80,10 @@ hung_debug_file() {	# hung_debug_file NAME [flush]
 	exec 8< <(exec "$PWD/hung/linked")
 	STARTED+=($!)
 	read -r -t 10 -u 8 _ PID
+	begin_sample hung.pbz -v -p "$PID" -F 499
+	until_true 20 had_cpu "$PID" $(($(cpu_ms "$PID") + 300))
 	before=$(date +%s%N)
-	sample -v -p "$PID" -F 499 -d 1 -o hung.pbz
+	end_sample
 	check "$1: exit status" equal "$RC" 0
 	check "$1: ends within the budget" at_most "$(ms_since "$before")" 8000
 	check "$1: the trace has its end" finished hung.pbz
@@ -154,11 +156,11 @@ check "the command is recorded" grep -qE '\|(sh|sleep)\|' <("$PROBEE" report -q 
 
 # --- helpers that are killed, the keeper among them
 start chain30 spin
-"$PROBEE" record -a -F 199 --snap-freq 5 -d 8 -v -o killed.pbz 2>err &
+"$PROBEE" record -a -F 199 --snap-freq 5 -d 60 -v -o killed.pbz 2>err &
 recorder=$!
 STARTED+=($recorder)
-killed=0
-while kill -0 "$recorder" 2>/dev/null; do
+killed=0 until=$((SECONDS + 40))
+while kill -0 "$recorder" 2>/dev/null && [ $killed -lt 20 ] && [ $SECONDS -lt $until ]; do
 	for name in probee-opener probee-parser probee-names; do
 		helper=$(helpers "$recorder" $name | shuf -n 1) && [ -n "$helper" ] && kill -KILL "$helper" 2>/dev/null &&
 			killed=$((killed + 1))
@@ -167,6 +169,9 @@ while kill -0 "$recorder" 2>/dev/null; do
 	/bin/true
 	sleep 0.1
 done
+has_f30() { "$PROBEE" report -q killed.pbz --csv -p "$PID" 2>/dev/null | grep f30; }
+until_true 20 has_f30
+kill -INT "$recorder"
 wait "$recorder"
 check "killed helpers: exit status" equal $? 0
 check "killed helpers: were there" at_least "$killed" 10

@@ -46,7 +46,13 @@ print(want, lines)
 assert said == want and len(lines) == bool(want)
 '
 "$PROBEE" report -q all.pbz --csv >/dev/null 2>quiet.err
-check "-q: not a word" equal "$(cat quiet.err)" ""
+# What a busy machine left out is a loss, and said in any case.
+left_out=$("$PROBEE" info all.pbz --json | python3 -S -c 'import json, sys; print(json.load(sys.stdin)["lost"]["by_cause"].get("walks-left-out", 0))')
+if [ "$left_out" = 0 ]; then
+	check "-q: not a word" equal "$(cat quiet.err)" ""
+else
+	check "-q: not a word but of the $left_out scans that were left out" equal "$(grep -vc "$left_out" quiet.err) $(wc -l <quiet.err)" "0 1"
+fi
 "$PROBEE" info all.pbz >info.txt
 check "info" says info.txt "^snapshots +$receipt"
 "$PROBEE" report -q all.pbz --json -p "$PID" >one.json
