@@ -42,13 +42,14 @@ receiver_end
 
 # --- success, by each protocol; all that a dry run counts comes
 
+# Without --rebase-time: windows begin at multiples of their length, so how many profiles a trace is depends on where it is moved to.
 for protocol in otlp pyroscope ingest; do
-	run probee push "$trace" --protocol $protocol --rebase-time --dry-run; exits 0; silent
+	run probee push "$trace" --protocol $protocol --dry-run; exits 0; silent
 	bodies=$(grep -c '^body ' "$TMP/stdout")
 	what=$(sed -n 's/^nothing was sent; what would be \(delivered [^,]*, [^,]*\),.*/\1/p' "$TMP/stdout")
 	[ "$bodies" -ge 1 ] && [ "$what" ] || wrong 'shows no body'
 	receiver $protocol
-	push --protocol $protocol --rebase-time; exits 0; says "$what"
+	push --protocol $protocol; exits 0; says "$what"
 	is 'the number of requests' "$(answered 200)" "$bodies"
 	is 'the protocol' "$(told 'r["protocol"]' | sort -u)" $protocol
 	receiver_end
