@@ -105,8 +105,9 @@ came_out() {
 # in_terminal COMMAND: it shows its views on a terminal until q is typed; with --once it prints one. "probee top" alone names it.
 in_terminal() {
 	local words=$1
-	[[ $words == *--once* ]] || words="(sleep 3; printf q) | script -qefc '$words' /dev/null"
-	TERM=xterm timeout -s INT 20 bash -c "$words" >out 2>err
+	[[ $words == *--once* ]] || words="(until grep -q Threads out; do sleep 0.1; done; printf q) | script -qefc '$words' /dev/null"
+	: >out		# what the command before has printed is no answer
+	TERM=xterm timeout -s INT 40 bash -c "$words" >out 2>err
 	RC=$?
 	[ $RC = 0 ] || { echo "exit $RC: $(head -1 err)"; return 1; }
 	prints 'Threads' || return 1
