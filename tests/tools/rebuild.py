@@ -19,6 +19,8 @@ HEADERS = [
 ]
 EVERYTHING = ("all", "report-half")		# every source of sources.mk
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
+# What a table has for those alone who ask for it: bpf/kinds.def.
+WISH = re.compile(r'^#ifdef (\w+)\n(.*?)^#endif', re.M | re.S)
 
 
 def make(*args):
@@ -33,12 +35,14 @@ def listed_sources():
     return [w for line in lines if not line.startswith("#") for w in line.split() if w.endswith(".c")]
 
 
-def included(path, seen):
+def included(path, seen, wishes=""):
     """Files that path includes, directly or not; generated ones are not in the tree and end the search."""
-    for name in INCLUDE.findall(open(path, encoding="utf-8", errors="replace").read()):
+    text = open(path, encoding="utf-8", errors="replace").read()
+    text = WISH.sub(lambda m: m.group(2) if f"#define {m.group(1)}\n" in wishes else "", text)
+    for name in INCLUDE.findall(text):
         if name not in seen and os.path.exists(name):
             seen.add(name)
-            included(name, seen)
+            included(name, seen, text)
     return seen
 
 
@@ -84,4 +88,5 @@ def main():
     return 1 if bad else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
