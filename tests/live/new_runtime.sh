@@ -37,7 +37,7 @@ cc=${CC:-gcc}
 "$cc" -O2 -g -rdynamic -fcf-protection=none -o "$T/toy" "$ROOT/tests/live/toy/toy.c" || skip "no C compiler"
 start "$T/toy"
 PROBEE=$tree/.out/probee
-sample -p "$PID" -d 2 -o toy.pbz
+sample_cpu toy.pbz "$PID" 1000
 check 'it is recorded' [ "$RC" = 0 ]
 "$PROBEE" report -q toy.pbz --collapse >stacks
 sed 's/^/# /' stacks | head -5

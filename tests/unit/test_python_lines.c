@@ -86,6 +86,14 @@ static void since_3_11(void **state)
 	is(14, table, 0, 0, -ESTALE, 0);
 }
 
+static void the_beginning_of_a_module_has_no_line(void **state)
+{
+	static const char table[] = { (char)(0x80 | 13 << 3 | 0), 0x40 | 9, 3 };	/* -100 */
+
+	(void)state;
+	is(12, table, sizeof(table), 0, -ENODATA, 0);
+}
+
 /* A number without an end, and tables that end in the middle of an entry. */
 static void damaged_tables_end(void **state)
 {
@@ -95,7 +103,9 @@ static void damaged_tables_end(void **state)
 	for (size_t len = 1; len <= sizeof(endless); len++) {
 		uint32_t line;
 
-		assert_int_equal(python_line_of(12, FIRST, (const uint8_t *)endless, len, 0, &line), 0);
+		int err = python_line_of(12, FIRST, (const uint8_t *)endless, len, 0, &line);
+
+		assert_true(err == -ENODATA || (!err && (int32_t)line > 0));
 		assert_int_equal(python_line_of(12, FIRST, (const uint8_t *)endless, len, 2, &line), -ESTALE);
 	}
 }
@@ -104,6 +114,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(up_to_3_9), cmocka_unit_test(in_3_10), cmocka_unit_test(since_3_11),
+		cmocka_unit_test(the_beginning_of_a_module_has_no_line),
 		cmocka_unit_test(damaged_tables_end),
 	};
 

@@ -45,7 +45,8 @@ static int line_of_entries(int64_t line, struct byte_reader r, int64_t offset, u
 		if (offset >= end)
 			continue;
 		*out = (uint32_t)line;
-		return kind == ENTRY_NONE ? -ENODATA : 0;
+		/* What begins a module is on line 0. */
+		return kind == ENTRY_NONE || line <= 0 ? -ENODATA : 0;
 	}
 	return -ESTALE;
 }
