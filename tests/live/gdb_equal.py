@@ -261,6 +261,10 @@ def report(name, c):
           + (f'; {c.part} that gdb cannot unwind to a root, {c.part_equal} equal so far' if c.part else ''), flush=True)
 
 
+def is_too_few(total, programs):
+    return total.judged < 10 or len(programs) < 4
+
+
 def main():
     global VERBOSE
     p = argparse.ArgumentParser()
@@ -276,11 +280,14 @@ def main():
         sys.exit(77)
     total, programs = Count(), set()
     names = [n for n in PROGRAMS if not args.program or n.split()[0] in args.program or n in args.program]
+    rest = []
     if not args.program:
-        names = names[int(time.time() // 86400) % args.share::args.share]
+        every, names = names, names[int(time.time() // 86400) % args.share::args.share]
+        rest = [n for n in every if n not in names]
+    todo = names
     pool = ThreadPoolExecutor(os.cpu_count())     # what is compared has been stopped
     while True:
-        for name, why, count in pool.map(lambda name: judge(name, args.rounds), names):
+        for name, why, count in pool.map(lambda name: judge(name, args.rounds), todo):
             if why:
                 print(f'{name:18} SKIP: {why}')
                 continue
@@ -288,6 +295,12 @@ def main():
             total.add(count)
             if count.judged:
                 programs.add(name)
+        # Of those that are chosen today some may not be installed here: others take their place.
+        if rest and is_too_few(total, programs):
+            todo = [rest.pop(0)]
+            names = names + todo
+            continue
+        todo = names
         if total.judged >= args.threads or not total.judged:
             break
     for line in total.differences[:40 if not VERBOSE else None]:
@@ -297,7 +310,7 @@ def main():
     print('names of frames: ' + ', '.join(f'{n} {kind}' for kind, n in total.names.most_common()))
     report(f'{len(programs)} programs', total)
     # Where gdb sees only the first thread of each process (no libthread_db for it) fewer remain to be judged.
-    if not args.program and (total.judged < 10 or len(programs) < 4):
+    if not args.program and is_too_few(total, programs):
         print('gdb_equal: too few threads or programs to mean anything')
         sys.exit(1)
     sys.exit(total.equal != total.judged or bool(total.names['only gdb'] or total.names['different']))
