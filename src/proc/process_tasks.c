@@ -12,6 +12,7 @@
 #include "src/proc/procfs.h"
 
 #define MAX_STATUS_BYTES 65536
+#define MAX_CHILDREN_BYTES (1u << 20)
 
 int process_tasks_each(pid_t pid, int (*fn)(void *ctx, pid_t tid), void *ctx)
 {
@@ -55,6 +56,41 @@ bool process_tasks_has(pid_t pid, pid_t tid)
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d", pid, tid);
 	return !access(path, F_OK);
+}
+
+struct wanted_child {
+	pid_t pid;			/* of the parent */
+	uint32_t number, depth;
+};
+
+/* The children that a thread has begun are a list of pids like "12 34 56 ". */
+static int child_of(void *ctx, pid_t tid)
+{
+	const struct wanted_child *w = ctx;
+	char path[64], *text, *p, *end;
+	pid_t found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", w->pid, tid);
+	if (io_read_file(path, &text, MAX_CHILDREN_BYTES) < 0)
+		return 0;
+	for (p = text; !found; p = end) {
+		pid_t pid = (pid_t)strtol(p, &end, 10);
+
+		if (end == p)
+			break;
+		if (procfs_is_called(pid, w->number, w->depth))
+			found = pid;
+	}
+	free(text);
+	return found;
+}
+
+pid_t process_tasks_child(pid_t pid, uint32_t number, uint32_t depth)
+{
+	struct wanted_child w = { pid, number, depth };
+	int found = process_tasks_each(pid, child_of, &w);
+
+	return found > 0 ? found : 0;
 }
 
 /* By its status, and not by its stat, which may wait for the end of an exec. */

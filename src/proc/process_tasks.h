@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The threads of a process, from the names in /proc/PID/task. They come and go while they are read,
- * so whoever looks at one of them may find it gone. Nothing here prints.
+ * so a thread may be gone when somebody looks at it. These functions print nothing.
  */
 #pragma once
 
@@ -17,6 +17,9 @@ pid_t process_tasks_called(pid_t pid, uint32_t ns_tid);
 
 /* Whether tid is a thread of that process; both are numbers in our own PID namespace. */
 bool process_tasks_has(pid_t pid, pid_t tid);
+
+/* The child of pid that has this number in the namespace depth levels below ours; 0: none. */
+pid_t process_tasks_child(pid_t pid, uint32_t number, uint32_t depth);
 
 /*
  * A thread of the process that is alive: the leader, or another one when the leader is dead (a dead

@@ -25,7 +25,6 @@
 
 #define MAX_MAPS_BYTES (64u << 20)
 #define MAX_CMDLINE_BYTES (1u << 20)
-#define MAX_CHILDREN_BYTES (1u << 20)
 #define MAX_STAT_BYTES 65536
 #define DELETED " (deleted)"
 
@@ -422,7 +421,7 @@ bool procfs_has_word(pid_t pid, const char *word)
 	return has;
 }
 
-static bool is_called(pid_t pid, uint32_t number, uint32_t depth)
+bool procfs_is_called(pid_t pid, uint32_t number, uint32_t depth)
 {
 	char path[64], *text;
 	uint32_t last;
@@ -434,45 +433,6 @@ static bool is_called(pid_t pid, uint32_t number, uint32_t depth)
 	is_it = number_at(text, "\nNStgid:", depth, &last) == number;
 	free(text);
 	return is_it;
-}
-
-/* The file is a list of pids like "12 34 56 ". */
-static pid_t child_in(const char *path, uint32_t number, uint32_t depth)
-{
-	char *text, *p, *end;
-	pid_t found = 0;
-
-	if (io_read_file(path, &text, MAX_CHILDREN_BYTES) < 0)
-		return 0;
-	for (p = text; !found; p = end) {
-		pid_t pid = (pid_t)strtol(p, &end, 10);
-
-		if (end == p)
-			break;
-		if (is_called(pid, number, depth))
-			found = pid;
-	}
-	free(text);
-	return found;
-}
-
-pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth)
-{
-	char path[320];
-	struct dirent *d;
-	pid_t found = 0;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && !found && (d = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%s/children", pid, d->d_name);
-		if (isdigit((unsigned char)d->d_name[0]))
-			found = child_in(path, number, depth);
-	}
-	if (dir)
-		closedir(dir);
-	return found;
 }
 
 void procfs_comm(pid_t pid, char *buf, size_t size)

@@ -105,8 +105,8 @@ int procfs_cmdline_timed(struct timed_reader *reader, pid_t pid, char **text);
 /* Whether a word of the command line ends with this text: an option that takes no value. */
 bool procfs_has_word(pid_t pid, const char *word);
 
-/* The child of pid that has this number in the namespace depth levels below ours; 0: none. */
-pid_t procfs_child_called(pid_t pid, uint32_t number, uint32_t depth);
+/* Whether the process has this number in the namespace depth levels below ours. */
+bool procfs_is_called(pid_t pid, uint32_t number, uint32_t depth);
 
 /* The cgroup path of the process (unified hierarchy, else the longest path); "": unknown. */
 void procfs_cgroup(pid_t pid, char *buf, size_t size);

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "src/proc/pid_namespace.h"
+#include "src/proc/process_tasks.h"
 #include "src/proc/procfs.h"
 #include "src/report/report_text.h"
 
@@ -91,9 +92,9 @@ static void test_numbers_below(void **state)
 			_exit(77);
 		wrong |= procfs_status(pid, &s) || s.tgid != (uint32_t)pid || s.ns_depth != 1 || s.ns_tgid != 1 || s.ns_tid != 1;
 		wrong |= procfs_status(getpid(), &s) || s.ns_depth != 0 || s.ns_tgid != (uint32_t)getpid() ? 2 : 0;
-		wrong |= procfs_child_called(getpid(), 1, 1) != pid ? 4 : 0;
-		wrong |= procfs_child_called(getpid(), (uint32_t)pid, 0) != pid ? 8 : 0;
-		wrong |= procfs_child_called(getpid(), 2, 1) || procfs_child_called(getpid(), 1, 2) ? 16 : 0;
+		wrong |= process_tasks_child(getpid(), 1, 1) != pid ? 4 : 0;
+		wrong |= process_tasks_child(getpid(), (uint32_t)pid, 0) != pid ? 8 : 0;
+		wrong |= process_tasks_child(getpid(), 2, 1) || process_tasks_child(getpid(), 1, 2) ? 16 : 0;
 		wrong |= pid_namespace_check() != -ENOTSUP ? 32 : 0;	/* our next child would be in there, too */
 		kill(pid, SIGKILL);
 		_exit(wrong);

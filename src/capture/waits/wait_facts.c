@@ -81,7 +81,7 @@ static uint32_t find_child(uint32_t tgid, uint32_t pid)
 	if (procfs_status((pid_t)tgid, &status))
 		return 0;
 	if (status.ns_depth)
-		return (uint32_t)procfs_child_called((pid_t)tgid, pid, status.ns_depth);
+		return (uint32_t)process_tasks_child((pid_t)tgid, pid, status.ns_depth);
 	return procfs_exists((pid_t)pid) ? pid : 0;
 }
 
