@@ -73,7 +73,7 @@ static void find_events(struct live_page *p)
 		for (uint32_t i = 0; i < nr; i++) {
 			if (!is_new_event(p, v, i) || (wants_cpu && !is_cpu(p, i)))
 				continue;
-			if (p->nr_events < LIVE_MAX_EVENTS)
+			if (p->nr_events < PAGE_MAX_EVENTS)
 				p->events[p->nr_events++] = i;
 			else
 				p->left_out += !wants_cpu;

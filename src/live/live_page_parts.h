@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/render/page/page_message.h"
 #include "formats/render/page/page_tables.h"
 #include "src/base/bytes.h"
 #include "src/base/hash_index.h"
@@ -15,7 +16,6 @@
 #include "src/live/live_threads.h"
 #include "src/live/live_waits.h"
 
-#define LIVE_MAX_EVENTS 8		/* as PAGE_MAX_EVENTS */
 #define LIVE_NO_EVENT 255
 
 struct json_writer;
@@ -54,7 +54,7 @@ struct live_page {
 	uint32_t *stack_of, *thread_of_count;	/* by count */
 	size_t cap_stack_of, cap_thread_of_count;
 	size_t nr_counts;		/* that are told */
-	uint32_t events[LIVE_MAX_EVENTS];	/* their ids */
+	uint32_t events[PAGE_MAX_EVENTS];	/* their ids */
 	size_t nr_events;
 	uint32_t left_out;
 	struct live_entries entries;

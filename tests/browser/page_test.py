@@ -40,7 +40,7 @@ class Data:
         self.strings = self.table("strings").decode().split("\n")
         self.table("functions")
         self.functions = self.columns(7)
-        self.trees, self.events, self.strips = {}, {}, {}
+        self.trees, self.used, self.events, self.strips = {}, {}, {}, {}
         for name, section in sections:
             if name in ("nodes", "samples", "strip"):
                 self.bytes, self.at = section, 0
@@ -83,6 +83,7 @@ class Data:
             name = self.strings[self.functions[0][function]].replace(";", ":")
             stacks.append("" if not i else name if up == i else stacks[i - up] + ";" + name)
         self.trees[event] = stacks
+        self.used[event] = {self.functions[6][function] for function in of}
 
     def samples(self):
         event = self.uv()
@@ -186,6 +187,13 @@ class Tests(used.Used):
         page.settle()
         self.equal("a click shows callers and callees", self.text("sandwich-title"), "parse")
         self.shot("sandwich")
+        self.open("typical", "#event=1&" + self.fragment()[1:])
+        self.equal("another event keeps the function", self.text("sandwich-title"), "parse")
+        data = Data(f"{self.directory}/typical.html")
+        lacking = min(data.used[0] - data.used[1], default=None)
+        self.check("one event has a function that the other lacks", lacking is not None)
+        self.open("typical", f"#event=1&view=sandwich&fn={lacking}")
+        self.check("which is said", "No stack that is shown has this function" in self.text("panel-sandwich"), self.text("panel-sandwich"))
 
     def test_time(self):
         page = self.page

@@ -251,7 +251,7 @@ static void test_the_end_waits_for_the_scan(void **state)
 	end(&w);
 }
 
-/* Nobody would see the recording of a recorder that is alone. */
+/* A recorder ends when its keeper has gone, because the keeper writes what it records. */
 static void test_without_a_keeper_it_ends(void **state)
 {
 	struct pollfd fd[1];

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "formats/render/page/page_functions.h"
+#include "formats/render/page/page_message.h"
 #include "formats/render/page/page_samples.h"
 #include "formats/render/page/page_tables.h"
 #include "src/base/hash_index.h"
@@ -36,7 +37,6 @@
 #include "src/report/quiet_threads.h"
 #include "src/report/report_subject.h"
 
-#define PAGE_MAX_EVENTS 8
 #define PAGE_STRIP 800u
 #define PAGE_WAITS_BYTES (4u << 20)	/* of JSON: about a sixth of that in the page */
 #define PAGE_WAITS_ROWS 150000u

@@ -42,6 +42,8 @@
 
 struct json_writer;
 
+#define PAGE_MAX_EVENTS 8		/* that a page can show */
+
 enum page_flag {
 	PAGE_IS_ALL = 1,	/* forget what you have */
 	PAGE_HAS_ENDED = 2,	/* the recording has */

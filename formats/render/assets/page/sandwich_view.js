@@ -19,13 +19,15 @@ function makeSandwichPanel()
 	panel.update = () => {
 		const f = functionsNow(), fn = state.fn ?? (data.delta ? mostChanged() : hottest()), event = shownEvent();
 
+		const isThere = fn >= 0 && (data.delta || f.totalCount[fn] > 0);
+
 		for (const e of inside)
-			e.hidden = fn < 0;
+			e.hidden = !isThere;
 		title.textContent = fn < 0 ? "No function" : functionName(fn);
-		sums.textContent = fn < 0 ? "Nothing is selected" : data.delta ? deltaSumsText(fn) : [`total ${weightText(f.total[fn], event)}, ${
+		sums.textContent = fn < 0 ? "Nothing is selected" : !isThere ? "No stack that is shown has this function" : data.delta ? deltaSumsText(fn) : [`total ${weightText(f.total[fn], event)}, ${
 			shareText(f.total[fn], selectionNow().weight)}`, `self ${weightText(f.self[fn], event)}, ${
 			shareText(f.self[fn], selectionNow().weight)}`, ...originOf(event, fn)].join(" \u00b7 ");
-		if (fn < 0)
+		if (!isThere)
 			return;
 		callers.set(callersTree(event, fn, sumsNow()), "all");
 		callees.set(calleesTree(event, fn, sumsNow()), "all");
