@@ -3,7 +3,7 @@
 Python from 3.8 on, so it uses no newer syntax.
 
 One line each: address, name, file, first line, octets of code, and OFFSET:LINE for each instruction, with tabs between. LINE is
-empty where there is none. The names are escaped as by Python's unicode_escape. Then it waits until its standard input ends."""
+empty or 0 where there is none. The names are escaped as by Python's unicode_escape. Then it waits until its standard input ends."""
 import dis
 import gc
 import sys
