@@ -129,6 +129,7 @@ REPORT_SRCS := \
 	src/model/process_mappings.c \
 	src/model/record.c \
 	src/model/same_definition.c \
+	src/model/loss_words.c \
 	src/model/stacks.c \
 	src/model/syscall_names.c \
 	src/output/output_file.c \

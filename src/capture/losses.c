@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/model/loss_words.h"
+
 void losses_init(struct losses *l, uint64_t now)
 {
 	memset(l, 0, sizeof(*l));
@@ -62,9 +64,13 @@ bool losses_others(const struct losses *l, char *buf, size_t size)
 
 	buf[0] = 0;
 	for (unsigned i = 0; i < LOSS_CAUSES && n < size; i++) {
-		if (!loss_is_samples(i) && l->reported[i])
-			n += (size_t)snprintf(buf + n, size - n, "%s%" PRIu64 " %s", n ? ", " : "",
-					      l->reported[i], loss_cause_name(i));
+		char number[24], words[128];
+
+		if (loss_is_samples(i) || !l->reported[i])
+			continue;
+		snprintf(number, sizeof(number), "%" PRIu64, l->reported[i]);
+		loss_words(i, l->reported[i], number, words, sizeof(words));
+		n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? "; " : "", words);
 	}
 	return n > 0;
 }

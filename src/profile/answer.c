@@ -167,10 +167,24 @@ static int enter_segment(struct answer *a, const struct definition_store *tables
 	return err;
 }
 
+/*
+ * The stack whose innermost function is said. The kernel's part of a tracepoint, and of a thread
+ * that left its CPU, is the same for all: the function of the program says more.
+ */
+static uint32_t telling_stack(const struct report_sample *s)
+{
+	const struct rec_event *e = definition_store_find_event(s->tables, s->rec->event);
+	bool by_kernel = e && (e->kind == EVENT_TRACEPOINT || e->kind == EVENT_SCHED);
+
+	if (s->rec->ustack && (by_kernel || !s->rec->kstack))
+		return s->rec->ustack;
+	return s->rec->kstack;
+}
+
 int answer_sample(struct answer *a, const struct report_sample *s, uint64_t nr)
 {
 	const struct rec_sample *rec = s->rec;
-	uint32_t stack = rec->kstack ? rec->kstack : rec->ustack, at;
+	uint32_t stack = telling_stack(s), at;
 	enum activity activity = sample_activity(rec, s->futex);
 	struct account *account;
 

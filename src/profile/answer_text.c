@@ -133,7 +133,7 @@ static void put_event(struct writing *w)
 
 	report_amount_text(&amount, a, sizeof(a));
 	if (!is_cpu_time(w->event) || !ns) {
-		put(w, "time", "%s", a);
+		put(w, w->event && !strcmp(w->event->unit, "ns") ? "time" : "count", "%s", a);
 		return;
 	}
 	if (of_machine)
@@ -305,14 +305,14 @@ static void put_wrong(struct writing *w)
 	char share[SHARE_MAX], weight[WEIGHT_TEXT_MAX];
 
 	if (s->rows[ACTIVITY_RUN_QUEUE] >= LEAST_ROWS && is_much(queue, wanted, RUN_QUEUE_PERCENT))
-		put(w, "wrong", "too few CPUs: threads that could run waited for one %s of the "
+		put(w, "finding", "CPU shortage: threads that could run waited for one %s of the "
 		    "time, most of all those of %.*s",
 		    report_share_text(queue, wanted, share), NAME_BYTES,
 		    most(w, ACTIVITY_RUN_QUEUE)->name);
 	if (s->rows[ACTIVITY_DISK] >= LEAST_ROWS &&
 	    is_much(disk, weight_sum(wanted, disk), DISK_PERCENT))
-		put(w, "wrong", "threads waited for a disk or a file server (state D) for %s in "
-		    "all, most of all those of %.*s. Try: --weight wall --state D",
+		put(w, "finding", "slow disk or file server: threads waited for it (state D) for "
+		    "%s in all, most of all those of %.*s. Try: --weight wall --state D",
 		    weight_text(disk, "ns", weight), NAME_BYTES, most(w, ACTIVITY_DISK)->name);
 }
 

@@ -233,6 +233,10 @@ static void put_facts(struct line *l, const struct query *q, struct there *t, ui
 		put_words(l, "the threads", &t->tids);
 	if (q->states)
 		put_words(l, "the states", &t->states);
+	if (q->names.includes)
+		begin_fact(l, "no stack with a name that --include finds");
+	else if (q->names.nr)
+		begin_fact(l, "only stacks with a name that --exclude finds");
 }
 
 struct search {

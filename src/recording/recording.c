@@ -62,7 +62,7 @@ struct recording {
 	struct session_stats stats;
 	struct collector_counts counts;
 	uint64_t lost;
-	char others[256];		/* what else was lost, in words */
+	char others[512];		/* what else was lost, in words */
 };
 
 /*
@@ -469,7 +469,7 @@ static void say_summary(const struct recording *r)
 	     human_bytes(r->trace.file_bytes, size),
 	     place_text(&r->trace));
 	if (r->others[0])
-		note("lost besides: %s", r->others);
+		note("%s", r->others);
 }
 
 /* Says where the time went, unless that takes long to find out. */

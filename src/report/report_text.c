@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/plural.h"
+#include "src/model/loss_words.h"
 #include "src/model/record.h"
 #include "src/report/name_health.h"
 #include "src/report/report.h"
@@ -39,18 +40,31 @@ static __attribute__((format(printf, 2, 3))) void put(struct text *t, const char
 		t->len += (size_t)n < t->size - t->len ? (size_t)n : t->size - t->len - 1;
 }
 
-/* "ring-full 7, throttled 2": losses counted in samples, or those counted in other things. */
-static void put_causes(struct text *t, const struct report_info *info, bool of_samples)
+/* "ring-full 7, throttled 2": losses counted in samples. */
+static void put_causes(struct text *t, const struct report_info *info)
 {
 	const char *sep = "";
 	char n[WEIGHT_TEXT_MAX];
 
-	for (unsigned cause = 0; cause <= LOSS_CAUSES; cause++) {
-		if (!info->lost[cause] || loss_is_samples(cause) != of_samples)
+	for (unsigned cause = 0; cause < LOSS_CAUSES; cause++) {
+		if (!info->lost[cause] || !loss_is_samples(cause))
 			continue;
-		put(t, "%s%s %s", sep, cause < LOSS_CAUSES ? loss_cause_name(cause) : "other",
-		    count_text(info->lost[cause], n));
+		put(t, "%s%s %s", sep, loss_cause_name(cause), count_text(info->lost[cause], n));
 		sep = ", ";
+	}
+}
+
+/* Those counted in other things, as words. */
+static void put_other_losses(struct text *t, const struct report_info *info)
+{
+	char n[WEIGHT_TEXT_MAX], words[128];
+
+	for (unsigned cause = 0; cause <= LOSS_CAUSES; cause++) {
+		if (!info->lost[cause] || loss_is_samples(cause))
+			continue;
+		loss_words(cause, info->lost[cause], count_text(info->lost[cause], n), words,
+			   sizeof(words));
+		put(t, "%s%s", t->len ? "; " : "", words);
 	}
 }
 
@@ -61,13 +75,10 @@ static void put_losses(struct text *t, const struct report_info *info)
 	if (info->lost_samples) {
 		put(t, "%s sample%s lost (", count_text(info->lost_samples, n),
 		    info->lost_samples == 1 ? "" : "s");
-		put_causes(t, info, true);
+		put_causes(t, info);
 		put(t, ")");
 	}
-	if (info->lost_all > info->lost_samples) {
-		put(t, "%slost besides: ", t->len ? "; " : "");
-		put_causes(t, info, false);
-	}
+	put_other_losses(t, info);
 }
 
 static void put_refused(struct text *t, const struct trace_status *st)

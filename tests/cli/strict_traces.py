@@ -19,6 +19,23 @@ CAUSES = ['ring-full', 'ring-discard', 'map-full', 'throttled', 'queue-full', 'r
 THE_END = rec(END, sv(9), b'\0', uv(4, 1, 0, 0, 0, 0), sv(-1))
 
 
+# How reports say what is not counted in samples.
+SAID = {
+    'iterator-restart': '7 restarts of snapshots',
+    'task-vanished': '7 tasks ended while they were read',
+    'symbol-budget': '7 addresses have no name yet',
+    'line-budget': '7 addresses have a name without their line',
+    'task-events': '7 starts and ends of processes were not heard of',
+    'table-full': '7 entries found their table full',
+    'kernel-stack': '7 kernel stacks are missing',
+    'walks-left-out': '7 snapshots were left out or cut short',
+    'no-tick': '7 ticks of the timer never came',
+    'no-answer': '7 stacks end in a file that was not read in time',
+    'helper-died': '7 helper processes ended unasked',
+    'other': '7 losses of another kind',
+}
+
+
 def receipt(seen):
     """Of a scan of 2 rows."""
     return rec(SCAN, uv(1), sv(1), uv(5, 0, seen, 2, *[0] * 9))
@@ -53,7 +70,7 @@ def traces():
     yield 'rows-missing', ident() + chunk(BASE, event(1), rows(2), walk_rows(1, 1, 1), receipt(5)) + SECOND + LAST, \
         'tasks missing 3'
     for cause, name in enumerate(CAUSES):
-        yield 'lost-' + name, ident() + FIRST + chunk(lost(cause), seq=1) + LAST, name + ' 7'
+        yield 'lost-' + name, ident() + FIRST + chunk(lost(cause), seq=1) + LAST, SAID.get(name, name + ' 7')
     gaps = b''.join(rec(forge.FUNC, uv((i << 20) + 5, 1), uv(0, 0, 0, 0) + b'\0\0') for i in range(6))
     yield 'impossible', ident() + FIRST + chunk(gaps, seq=1) + LAST, 'impossible definition'
     yield 'beyond-limits', ident() + FIRST + chunk(gaps, seq=1) + LAST, 'bytes were not read'

@@ -44,7 +44,7 @@ exits 2; says 'different parts'
 run "$PROBEE" report "$TMP/t.pbz" --callers 'no such function'
 exits 1; says "no function is called 'no such function'"
 run "$PROBEE" report "$TMP/t.pbz" --include 'no such function'
-exits 1; says 'no sample passes'
+exits 1; says 'no sample passes: the trace has no stack with a name that --include finds'
 
 run "$PROBEE" report "$TMP/t.pbz" -o "$TMP/a.svg" -o "$TMP/a.folded" -o "$TMP/waits.json.txt"
 exits 0

@@ -57,7 +57,7 @@ static void a_program_and_an_idle_kernel_thread(void **state)
 
 enum { S_A = 1, S_B, S_HOT, S_COLD, S_CPU, S_NS, S_SNAP };
 
-static const char *const strings[] = { NULL, "a", "b", "hot", "cold", "cpu-clock", "ns", "snapshot" };
+static const char *strings[] = { NULL, "a", "b", "hot", "cold", "cpu-clock", "ns", "snapshot" };
 
 static const struct query process_a = { .pids = { (uint32_t[]){ 1 }, 1, 0 } };
 
@@ -121,18 +121,18 @@ static void programs_and_what_is_wrong(void **state)
 		":    3.0 ms  14.3 %  3 others\n"
 		"threads: on average 0.0 running, 1.0 waiting for a CPU, 1.0 for a disk or file server, "
 		"1.0 for a lock or another thread, 5.0 sleeping\n"
-		"wrong: too few CPUs: threads that could run waited for one 100.0 % of the time, "
+		"finding: CPU shortage: threads that could run waited for one 100.0 % of the time, "
 		"most of all those of a\n"
-		"wrong: threads waited for a disk or a file server (state D) for 6.0 s in all, most of "
+		"finding: slow disk or file server: threads waited for it (state D) for 6.0 s in all, most of "
 		"all those of a. Try: --weight wall --state D\n");
 	assert_string_equal(answer("machine.pbz", &wall),
 		"threads: on average 0.0 running, 1.0 waiting for a CPU, 1.0 for a disk or file server, "
 		"1.0 for a lock or another thread, 5.0 sleeping\n"
 		": a: 6.0 s waiting for a CPU, 6.0 s for a disk or file server\n"
 		": b (4): 6.0 s for a lock or another thread\n"
-		"wrong: too few CPUs: threads that could run waited for one 100.0 % of the time, "
+		"finding: CPU shortage: threads that could run waited for one 100.0 % of the time, "
 		"most of all those of a\n"
-		"wrong: threads waited for a disk or a file server (state D) for 6.0 s in all, most of "
+		"finding: slow disk or file server: threads waited for it (state D) for 6.0 s in all, most of "
 		"all those of a. Try: --weight wall --state D\n");
 }
 
@@ -145,10 +145,33 @@ static void threads_of_the_only_program(void **state)
 		":   11.0 ms  73.3 %  a, most of it in hot (63.6 %)\n"
 		":    4.0 ms  26.7 %  cold\n"
 		"threads: on average 0.0 running, 1.0 waiting for a CPU, 1.0 for a disk or file server\n"
-		"wrong: too few CPUs: threads that could run waited for one 100.0 % of the time, "
+		"finding: CPU shortage: threads that could run waited for one 100.0 % of the time, "
 		"most of all those of a\n"
-		"wrong: threads waited for a disk or a file server (state D) for 6.0 s in all, most of "
+		"finding: slow disk or file server: threads waited for it (state D) for 6.0 s in all, most of "
 		"all those of cold. Try: --weight wall --state D\n");
+}
+
+/* As people read them, and without arguments where there is no room, never cut inside of brackets. */
+static void names_of_functions_fit(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::find(char)", "std::string::find(char)" },
+		{ "void std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_construct<char*>(char*, char*, std::forward_iterator_tag)",
+		  "void std::string::_M_construct" },
+		{ "Bank$$Lambda$4/0x00007fcff8002a40.run", "Bank$$Lambda.run" },
+		{ "a_name_without_any_brackets_that_is_longer_than_there_is_room_for_it", "a_name_without_any_brackets_that_is_longer_than_there_is_roo" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char want[256];
+
+		strings[S_HOT] = cases[i][0];
+		trace_file_write("named.pbz", emit);
+		snprintf(want, sizeof(want), "  a, most of it in %s (66.7 %%)\n", cases[i][1]);
+		assert_non_null(strstr(answer("named.pbz", NULL), want));
+	}
+	strings[S_HOT] = "hot";
 }
 
 static void part_of_the_time(void **state)
@@ -202,6 +225,7 @@ int main(void)
 		cmocka_unit_test(a_program_and_an_idle_kernel_thread),
 		cmocka_unit_test(programs_and_what_is_wrong),
 		cmocka_unit_test(threads_of_the_only_program),
+		cmocka_unit_test(names_of_functions_fit),
 		cmocka_unit_test(part_of_the_time),
 		cmocka_unit_test(the_snapshot_is_no_reason_to_wait),
 	};

@@ -84,7 +84,7 @@ static void test_other_losses(void **state)
 {
 	struct log log = { 0 };
 	struct losses l;
-	char text[128];
+	char text[256];
 
 	(void)state;
 	losses_init(&l, 0);
@@ -93,7 +93,8 @@ static void test_other_losses(void **state)
 	losses_report(&l, LOSS_TASK_EVENTS, 34, 20, sink, &log);
 	losses_report(&l, LOSS_TABLE_FULL, 2, 20, sink, &log);
 	assert_true(losses_others(&l, text, sizeof(text)));
-	assert_string_equal(text, "34 task-events, 2 table-full");
+	assert_string_equal(text, "34 starts and ends of processes were not heard of; "
+				  "2 entries found their table full");
 	assert_int_equal(losses_samples(&l), 3);
 }
 
@@ -118,7 +119,7 @@ static void test_total_that_goes_back(void **state)
 static void test_samples_and_others(void **state)
 {
 	struct log log = { 0 };
-	char text[128], small[10];
+	char text[256], small[10];
 	struct losses l;
 
 	(void)state;
@@ -133,9 +134,10 @@ static void test_samples_and_others(void **state)
 	losses_report(&l, LOSS_TABLE_FULL, 2, 10, sink, &log);
 	assert_int_equal(losses_samples(&l), 7);
 	assert_true(losses_others(&l, text, sizeof(text)));
-	assert_string_equal(text, "34 task-events, 2 table-full");
+	assert_string_equal(text, "34 starts and ends of processes were not heard of; "
+				  "2 entries found their table full");
 	assert_true(losses_others(&l, small, sizeof(small)));
-	assert_string_equal(small, "34 task-e");
+	assert_string_equal(small, "34 starts");
 }
 
 static void test_error_of_the_sink(void **state)

@@ -221,8 +221,8 @@ static void the_nearest_clock_gives_the_date(void **state)
 	assert_int_equal(info->ends[STACK_ENDS], 1);
 	assert_int_equal(info->lost[LOSS_CAUSES], 1);
 	assert_int_equal(info->lost_samples, 0);
-	assert_string_equal(report_warning(rep), "lost besides: task-events 1,234,567, other 1; "
-						 "the recording was not finished");
+	assert_string_equal(report_warning(rep), "1,234,567 starts and ends of processes were not heard of; "
+						 "1 loss of another kind; the recording was not finished");
 }
 
 static void meta_data(void **state)

@@ -101,7 +101,7 @@ void svg_title(const struct picture *pic, const struct render_opts *opts, char *
 /* The lines of the first answer that everyone must see: how much time there was, what is wrong. */
 static bool is_for_head(const struct answer_lines *a, size_t i)
 {
-	return !strcmp(a->what[i], "time") || !strcmp(a->what[i], "wrong");
+	return answer_is_sum(a->what[i]) || answer_is_finding(a->what[i]);
 }
 
 /* The problems of the machine, and all other lines: where the time went. */
@@ -110,7 +110,7 @@ static void put_wrong(struct picture *pic)
 	const struct answer_lines *a = &pic->facts->answer;
 
 	for (size_t i = 0; i < a->nr; i++)
-		if (!strcmp(a->what[i], "wrong"))
+		if (answer_is_finding(a->what[i]))
 			put_lines(pic, "s wrong", a->text[i], BOLD_PX);
 }
 
@@ -165,7 +165,7 @@ static void add_result(struct picture *pic, struct line *ln)
 static const char *answer_time(const struct profile_facts *f)
 {
 	for (size_t i = 0; i < f->answer.nr; i++)
-		if (!strcmp(f->answer.what[i], "time"))
+		if (answer_is_sum(f->answer.what[i]))
 			return f->answer.text[i];
 	return "";
 }
