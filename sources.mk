@@ -47,7 +47,6 @@ REPORT_SRCS := \
 	formats/render/renderers.c \
 	formats/render/row_table.c \
 	formats/render/scan_sums_json.c \
-	formats/render/short_name.c \
 	formats/render/speedscope.c \
 	formats/render/svg/svg.c \
 	formats/render/svg/svg_boxes.c \
@@ -138,7 +137,7 @@ REPORT_SRCS := \
 	src/output/output_place.c \
 	src/profile/answer.c \
 	src/profile/answer_text.c \
-	src/profile/cgroup_container.c \
+	src/profile/display_name.c \
 	src/profile/fold.c \
 	src/profile/fold_roots.c \
 	src/profile/fold_stacks.c \
@@ -157,6 +156,7 @@ REPORT_SRCS := \
 	src/report/cpu_check.c \
 	src/report/loss_list.c \
 	src/report/name_health.c \
+	src/profile/short_name.c \
 	src/report/part_joiner.c \
 	src/report/query.c \
 	src/report/quiet_threads.c \

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/render/short_name.h"
+#include "src/profile/display_name.h"
+#include "src/profile/short_name.h"
 
 #define DOTS 3				/* columns of "..." */
 
@@ -51,18 +52,37 @@ size_t columns_put_cut(FILE *out, const char *s, size_t len, size_t room)
 
 size_t columns_put_name(FILE *out, const char *s, size_t len, size_t room)
 {
-	size_t columns = columns_of(s, len), n = len;
-	char *shorter;
+	char *shown = malloc(2 * len), *shorter = shown + len, *form = shown;
+	size_t columns, all, n;
 
-	if (columns <= room || !(shorter = malloc(len)))
+	if (!shown)
 		return columns_put_cut(out, s, len, room);
-	for (unsigned form = 0; form < SHORT_FORMS && columns > room; form++) {
-		n = short_name(shorter, s, len, form);
+	n = all = display_name(shown, s, len);
+	columns = columns_of(shown, n);
+	for (unsigned i = 0; i < SHORT_FORMS && columns > room; i++) {
+		form = shorter;
+		n = short_name(shorter, shown, all, i);
 		columns = columns_of(shorter, n);
 	}
-	columns = columns_put_cut(out, shorter, n, room);
-	free(shorter);
+	columns = columns_put_cut(out, form, n, room);
+	free(shown);
 	return columns;
+}
+
+size_t columns_of_name(const char *s, size_t len)
+{
+	char *shown = malloc(len);
+	size_t n = shown ? columns_of(shown, display_name(shown, s, len)) : columns_of(s, len);
+
+	free(shown);
+	return n;
+}
+
+size_t columns_put_whole(FILE *out, const char *s, size_t len, size_t room)
+{
+	(void)room;
+	fwrite(s, 1, len, out);
+	return columns_of(s, len);
 }
 
 /*

@@ -15,15 +15,21 @@
 size_t columns_of(const char *s, size_t len);
 
 /*
- * Writes a function's name in at most room columns; returns how many it took. A name that is too
- * long takes a shorter form (short_name.h). If that is still too long, it loses its middle
- * ("std::_Rb...::_M_erase"), because its beginning says where it belongs and its end says what it
- * does. room is at least 8.
+ * Writes a function's name, as it is shown to people (display_name.h), in at most room columns;
+ * returns how many it took. A name that is too long takes a shorter form (short_name.h). If that is
+ * too long, too, it loses its middle ("std::_Rb...::_M_erase"), because its beginning says where it
+ * belongs and its end says what it does. room is at least 8.
  */
 size_t columns_put_name(FILE *out, const char *s, size_t len, size_t room);
 
+/* How many it takes if there is room. */
+size_t columns_of_name(const char *s, size_t len);
+
 /* Writes any other text likewise, which loses only its middle. */
 size_t columns_put_cut(FILE *out, const char *s, size_t len, size_t room);
+
+/* Writes all of a name, even where there is no room for it. */
+size_t columns_put_whole(FILE *out, const char *s, size_t len, size_t room);
 
 /*
  * Writes text of several lines. A line that is longer than width is broken at a space and goes on

@@ -147,7 +147,8 @@ static void put_name(struct text *t, const struct node *n, size_t indent)
 	size_t len, room = t->width - NUMBER_COLUMNS - indent;
 	const char *s = intern_get(t->p->names, n->name, &len);
 
-	text_line_put(&t->line, s, len, suffix_of(t, n), room < 8 ? 8 : room, columns_put_name);
+	text_line_put(&t->line, s, len, suffix_of(t, n), room < 8 ? 8 : room,
+		      t->opts->full_names ? columns_put_whole : columns_put_name);
 	fputc('\n', t->out);
 }
 

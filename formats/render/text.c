@@ -72,7 +72,8 @@ static size_t put_name(struct text *t, uint32_t name, const char *suffix, size_t
 	size_t len;
 	const char *s = intern_get(t->p->names, name, &len);
 
-	return text_line_put(&t->line, s, len, suffix, room, columns_put_name);
+	return text_line_put(&t->line, s, len, suffix, room,
+			     t->opts->full_names ? columns_put_whole : columns_put_name);
 }
 
 /* The last part of a path. */
@@ -219,7 +220,8 @@ static size_t name_columns(const struct text *t, const struct function_list *lis
 		size_t len;
 		const char *s = intern_get(t->p->names, list->v[i].name, &len);
 
-		len = columns_of(s, len) + strlen(suffix_of(t, list->v[i].kind, 0));
+		len = t->opts->full_names ? columns_of(s, len) : columns_of_name(s, len);
+		len += strlen(suffix_of(t, list->v[i].kind, 0));
 		longest = len > longest ? len : longest;
 	}
 	return longest < room ? longest : room;

@@ -60,6 +60,8 @@ static const struct opt rows[] = {
 	  AT(show.refresh_ms), NULL, NULL, NULL },
 	{ 0, "no-mouse", NULL, "leave the mouse to the terminal", opt_flag, AT(show.no_mouse), NULL,
 	  NULL, NULL },
+	{ 0, "full-names", NULL, "whole names of functions, with all arguments of templates",
+	  opt_flag, AT(show.full_names), NULL, NULL, NULL },
 	{ 0, "no-color", NULL, "no colours; NO_COLOR in the environment says the same", opt_flag,
 	  AT(show.no_colour), NULL, NULL, NULL },
 	{ 0, "once", NULL, "print the view as text and end", opt_flag, AT(show.once), NULL, NULL,

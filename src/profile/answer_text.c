@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "src/profile/answer.h"
+#include "src/profile/display_name.h"
 #include "src/report/answer_lines.h"
 #include "src/report/cpu_check.h"
 #include "src/profile/profile.h"
+#include "src/profile/short_name.h"
 #include "src/report/query.h"
 #include "src/report/report.h"
 #include "src/report/report_text.h"
@@ -193,16 +195,48 @@ static size_t choose(struct account *v, size_t nr)
 	return kept;
 }
 
+/* The longest form of a function's name that fits, or the shortest; NULL: out of memory. */
+static char *fitting_name(const char *name)
+{
+	size_t len = strlen(name), all, n;
+	char *shown = malloc(len + 1), *shorter = malloc(len + 1);
+
+	if (!shown || !shorter) {
+		free(shown);
+		free(shorter);
+		return NULL;
+	}
+	n = all = display_name(shown, name, len);
+	memcpy(shorter, shown, n);
+	for (unsigned form = 0; form < SHORT_FORMS && n > NAME_BYTES; form++)
+		n = short_name(shorter, shown, all, form);
+	free(shown);
+	shorter[n] = 0;
+	return shorter;
+}
+
+static void put_hot(struct writing *w, const struct account *a, const char *weight,
+		    const char *share)
+{
+	char *name = fitting_name(a->hot), hot[SHARE_MAX];
+
+	if (name)
+		put(w, "", "%9s %7s  %.*s, most of it in %.*s (%s)", weight, share, NAME_BYTES,
+		    a->name, NAME_BYTES, name,
+		    report_share_text(a->hot_weight, a->weight, hot));
+	else
+		w->failed = true;
+	free(name);
+}
+
 static void put_account(struct writing *w, const struct account *a)
 {
-	char weight[WEIGHT_TEXT_MAX], share[SHARE_MAX], hot[SHARE_MAX];
+	char weight[WEIGHT_TEXT_MAX], share[SHARE_MAX];
 	const char *text = weight_text(a->weight, w->event->unit, weight);
 
 	report_share_text(a->weight, w->sum->weight, share);
 	if (a->hot && a->samples >= HOT_SAMPLES)
-		put(w, "", "%9s %7s  %.*s, most of it in %.*s (%s)", text, share, NAME_BYTES,
-		    a->name, NAME_BYTES, a->hot,
-		    report_share_text(a->hot_weight, a->weight, hot));
+		put_hot(w, a, text, share);
 	else
 		put(w, "", "%9s %7s  %.*s", text, share, NAME_BYTES, a->name);
 }

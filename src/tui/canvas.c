@@ -141,8 +141,9 @@ int canvas_put_name(struct canvas *c, int row, int col, int width, enum style st
 	size_t size = 0, cut_size = 0;
 	FILE *out = open_memstream(&safe, &size);
 	int used = 0;
+	bool fits = strlen(name) <= (size_t)width && is_plain(name, strlen(name));
 
-	if (width < 8 || !out || (strlen(name) <= (size_t)width && is_plain(name, strlen(name)))) {
+	if (width < 8 || !out || (c->full_names && fits)) {
 		if (out)
 			fclose(out);
 		free(safe);
@@ -150,7 +151,8 @@ int canvas_put_name(struct canvas *c, int row, int col, int width, enum style st
 	}
 	escape_text(out, name, strlen(name));
 	if (!fclose(out) && (out = open_memstream(&cut, &cut_size))) {
-		columns_put_name(out, safe, size, (size_t)width);
+		(c->full_names ? columns_put_cut : columns_put_name)(out, safe, size,
+								     (size_t)width);
 		if (!fclose(out))
 			used = put_safe(c, row, col, width, style, cut, cut_size);
 	}

@@ -50,6 +50,7 @@ struct cell {
 struct canvas {
 	struct cell *cells;
 	int rows, cols;
+	bool full_names;	/* are cut in the middle, but not shortened */
 	bool ascii;		/* the terminal has no UTF-8: others become '?' */
 };
 

@@ -31,6 +31,7 @@ struct tui_options {
 	uint32_t mode;			/* enum tui_mode */
 	const char *view;		/* the first one shown: "threads"; NULL: "flame" */
 	bool no_mouse;
+	bool full_names;		/* not shortened: canvas.h */
 	bool no_colour;
 	/* tui_plain(): once, or again each refresh_ms until the trace ends */
 	bool once;

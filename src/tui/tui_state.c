@@ -61,7 +61,7 @@ int tui_state_open(struct tui *t, const struct tui_source *source, const struct 
 {
 	*t = (struct tui){ .source = source, .opts = opts, .mode = opts->mode, .is_stale = true,
 			    .exports = { .fd = -1 }, .is_plain = opts->no_colour,
-			    .view = view };
+			    .view = view, .canvas = { .full_names = opts->full_names } };
 	t->by = (struct fold_by){ .v = { FOLD_BY_PROGRAM, FOLD_BY_COMM }, .nr = 2 };
 	return feed_open(source->fd, source->name,
 			 &(struct feed_how){ .is_live = source->is_live, .frees = source->frees,

@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "formats/render/escape.h"
+#include "formats/render/page/page_functions.h"
 #include "src/base/bytes.h"
 #include "src/live/live_page.h"
 #include "src/profile/fold.h"
@@ -133,7 +134,8 @@ static void read_functions(struct reader *r, struct byte_reader b)
 	uint32_t n = rows(&b, &r->nr_functions);
 
 	column(&b, r->function_name, r->nr_functions, n);
-	column(&b, NULL, 6 * n, 6 * n);
+	n *= PAGE_FUNCTION_FIELDS - 1;
+	column(&b, NULL, n, n);
 	assert_true(!b.bad && !br_left(&b));
 }
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "formats/render/renderer.h"
-#include "formats/render/short_name.h"
+#include "src/profile/short_name.h"
 #include "formats/render/svg/svg_text.h"
 #include "src/profile/profile_delta.h"
 #include "tests/unit/tree.h"
@@ -41,18 +41,22 @@ static int teardown(void **state)
 	return 0;
 }
 
-static const char *render_titled(struct shot *s, const char *title)
+static const char *render_with(struct shot *s, const struct render_opts *opts)
 {
-	struct render_opts opts = { .title = title };
 	FILE *out;
 
 	free(s->svg);
 	out = open_memstream(&s->svg, &s->len);
 	assert_non_null(out);
-	assert_int_equal(renderer_svg.render(&s->p, &opts, out), 0);
+	assert_int_equal(renderer_svg.render(&s->p, opts, out), 0);
 	assert_int_equal(fclose(out), 0);
 	assert_int_equal(strlen(s->svg), s->len);
 	return s->svg;
+}
+
+static const char *render_titled(struct shot *s, const char *title)
+{
+	return render_with(s, &(struct render_opts){ .title = title });
 }
 
 static const char *render(struct shot *s)
@@ -275,10 +279,10 @@ static void the_first_answer_comes_first(void **state)
 
 	tree_add(&s->p, "main 5");
 	s->p.facts.amount = "5 s of CPU time in 5 samples";
-	*a = (struct answer_lines){ { "time", "", "wrong" },
-				    { "5 s: 0.5 CPUs", "  5 s  100 %  a<b>", "too few CPUs" }, 3 };
+	*a = (struct answer_lines){ { "time", "", "finding" },
+				    { "5 s: 0.5 CPUs", "  5 s  100 %  a<b>", "CPU shortage" }, 3 };
 	assert_has(render(s), ">5 s: 0.5 CPUs  \xc2\xb7  5 samples  \xc2\xb7  0 lost</text>\n"
-			      "<text class=\"s wrong\" x=\"10\" y=\"65\">too few CPUs</text>");
+			      "<text class=\"s wrong\" x=\"10\" y=\"65\">CPU shortage</text>");
 	assert_has(s->svg, "<g id=\"facts\">\n<text class=\"s\" x=\"10\" y=\"");
 	assert_has(s->svg, ">5 s  100 %  a&lt;b&gt;</text>");
 	assert_lacks(s->svg, "in 5 samples");
@@ -529,6 +533,23 @@ static void names_take_shorter_forms(void **state)
 	assert_has(shot->svg, ">std::sort</text>");
 }
 
+/* With and without the script; the title of a box has the whole name. */
+static void labels_are_what_people_read(void **state)
+{
+	struct shot *shot = *state;
+
+	tree_add(&shot->p, "Bank$$Lambda$4/0x00007fcff8002a40.run 60");
+	tree_add(&shot->p, "bool std::operator< <char, std::char_traits<char> >(A) 40");
+	render(shot);
+	assert_has(shot->svg, " data-n=\"Bank$$Lambda.run\"");
+	assert_has(shot->svg, ">Bank$$Lambda.run</text>");
+	assert_has(shot->svg, "<title>Bank$$Lambda$4/0x00007fcff8002a40.run\n");
+	assert_has(shot->svg, ">bool std::operator&lt; &lt;char, std::char_traits&lt;char&gt;&gt;(A)</text>");
+	render_with(shot, &(struct render_opts){ .full_names = true });
+	assert_lacks(shot->svg, "data-n=");
+	assert_has(shot->svg, ">Bank$$Lambda$4/0x00007fcff8002a40.run</text>");
+}
+
 /* By class and method, and by the method alone, which is the last that goes. */
 static void paths_end_in_the_method(void **state)
 {
@@ -602,7 +623,7 @@ int main(void)
 		TEST(the_first_answer_comes_first), TEST(differences_are_coloured), TEST(says_what_stands_above), TEST(weights_have_units), TEST(huge_weights_keep_their_places),
 		TEST(foreign_names_stay_text), TEST(a_given_title_is_escaped_once), TEST(printed_widths_nest),
 		TEST(equal_input_gives_equal_output), TEST(a_large_tree_is_quick),
-		TEST(labels_fit_and_keep_characters_whole), TEST(names_take_shorter_forms), TEST(paths_end_in_the_method), TEST(numbers_are_written_for_people),
+		TEST(labels_fit_and_keep_characters_whole), TEST(names_take_shorter_forms), TEST(labels_are_what_people_read), TEST(paths_end_in_the_method), TEST(numbers_are_written_for_people),
 		TEST(a_full_disk_is_reported),
 	};
 

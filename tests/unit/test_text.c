@@ -167,7 +167,8 @@ static void functions_of_templates_are_told_apart(void **state)
 		"std::_Rb_tree<std::__cxx11::basic_string<char, std::char_traits<char>, "
 		"std::allocator<char> >, int>::_M_find",
 	};
-	const struct render_opts terminal = { .columns = 80 };
+	const struct render_opts terminal = { .columns = 80 }, file = { 0 },
+				 whole = { .columns = 80, .full_names = true };
 	struct profile p;
 	char *got;
 
@@ -175,10 +176,41 @@ static void functions_of_templates_are_told_apart(void **state)
 	tree_init(&p);
 	for (size_t i = 0; i < 2; i++)
 		tree_weigh(&p, tree_child(&p, 0, stacks[i], strlen(stacks[i])), 5);
-	got = render(&p, &terminal);
-	assert_has(got, "  std::_Rb_tree::_M_erase\n");
-	assert_has(got, "  std::_Rb_tree::_M_find\n");
-	assert_null(strstr(got, "basic_string"));
+	for (const struct render_opts *o = &terminal; o; o = o == &terminal ? &file : NULL) {
+		got = render(&p, o);
+		assert_has(got, "  std::_Rb_tree<std::string, int>::_M_erase\n");
+		assert_has(got, "  std::_Rb_tree<std::string, int>::_M_find\n");
+		assert_null(strstr(got, "basic_string"));
+		free(got);
+	}
+	got = render(&p, &whole);
+	assert_has(got, stacks[0]);
+	assert_has(got, stacks[1]);
+	free(got);
+	tree_release(&p);
+}
+
+/* Names are shortened where they are shown, and rows are not put together by that. */
+static void equal_short_names_are_two_rows(void **state)
+{
+	static const char stacks[][128] = {
+		"f(A<unsigned long long, unsigned long long, int, 1>)",
+		"f(A<unsigned long long, unsigned long long, int, 2>)",
+	};
+	const struct render_opts file = { 0 };
+	const char *first;
+	struct profile p;
+	char *got;
+
+	(void)state;
+	tree_init(&p);
+	for (size_t i = 0; i < 2; i++)
+		tree_weigh(&p, tree_child(&p, 0, stacks[i], strlen(stacks[i])), 5);
+	got = render(&p, &file);
+	assert_has(got, "(2 of 2)");
+	first = strstr(got, " 50.00   50.00     5       5  f(A<...>)\n");
+	assert_non_null(first);
+	assert_has(first + 1, " 50.00   50.00     5       5  f(A<...>)\n");
 	free(got);
 	tree_release(&p);
 }
@@ -267,6 +299,7 @@ int main(void)
 		cmocka_unit_test(leaves_thin_branches_out),
 		cmocka_unit_test(long_names_and_deep_stacks_fit),
 		cmocka_unit_test(functions_of_templates_are_told_apart),
+		cmocka_unit_test(equal_short_names_are_two_rows),
 		cmocka_unit_test(says_when_there_is_nothing),
 		cmocka_unit_test(weights_have_units),
 		cmocka_unit_test(hostile_names_stay_words),

@@ -214,7 +214,7 @@ function label(i, room)
 
 function shortName(i, room)
 {
-	const name = nameOf(i);
+	const name = els[i].dataset.n ?? nameOf(i);		/* as people read it, where that differs */
 
 	if (textPx(name) <= room)
 		return name;

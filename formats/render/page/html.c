@@ -74,7 +74,7 @@ static void put_counts(struct page *p)
  */
 static bool is_for_head(const char *what)
 {
-	return !strcmp(what, "time") || !strcmp(what, "wrong");
+	return answer_is_sum(what) || answer_is_finding(what);
 }
 
 static void put_answer(struct page *p)
@@ -85,7 +85,7 @@ static void put_answer(struct page *p)
 		if (!is_for_head(a->what[i]))
 			continue;
 		fprintf(p->out, "<p class=\"answer%s\">",
-			!strcmp(a->what[i], "wrong") ? " wrong" : "");
+			answer_is_finding(a->what[i]) ? " wrong" : "");
 		page_frame_text(&p->frame, a->text[i]);
 		fputs("</p>\n", p->out);
 	}

@@ -249,6 +249,7 @@ int page_data_read(struct report *rep, const struct render_opts *opts, struct pa
 	fold_limit(&d->fold, rep);
 	err = page_tables_init(&d->t);
 	d->functions.strings = d->t.strings;
+	d->functions.full_names = opts->full_names;
 	if (!err && !opts->all_threads)
 		err = report_find_quiet(rep, &d->quiet);
 	if (!err)

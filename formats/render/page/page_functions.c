@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/render/short_name.h"
+#include "src/profile/display_name.h"
+#include "src/profile/short_name.h"
 #include "src/base/array.h"
 #include "src/base/intern.h"
 #include "src/profile/profile.h"
 
-#define SHORTENED_MAX 2048		/* longer names are not shortened */
+#define SHORTENED_MAX 16384		/* longer names are not shortened */
 
 /* A string of the page; IX_NONE: out of memory. */
 static uint32_t string_of(struct page_functions *f, uint32_t name)
@@ -31,17 +32,35 @@ static uint32_t string_of(struct page_functions *f, uint32_t name)
 	return id;
 }
 
-/* The shortest form of a name that still tells the function; 0: the name itself. */
-static uint32_t brief_of(struct page_functions *f, uint32_t name)
+/* A string of the page for a form of a name; 0: it is the name itself. */
+static uint32_t form_of(struct page_functions *f, const char *form, size_t n, size_t whole)
 {
-	char brief[SHORTENED_MAX];
-	size_t len, n;
-	const char *s = intern_get(f->names, name, &len);
+	return n && n < whole ? intern_bytes(f->strings, form, n) : 0;
+}
 
-	if (len > sizeof(brief) || memchr(s, 0, len))
+/*
+ * Sets the forms of a name for where there is less and less room: as it is shown to people; the
+ * shortest that still tells the function; the method alone.
+ */
+static int set_forms(struct page_functions *all, struct page_function *f, uint32_t name)
+{
+	size_t len, n;
+	const char *s = intern_get(all->names, name, &len);
+	char *shown, *form;
+
+	if (!len || len > SHORTENED_MAX || memchr(s, 0, len))
 		return 0;
-	n = short_name(brief, s, len, SHORT_FORMS - 1);
-	return n && n < len ? intern_bytes(f->strings, brief, n) : 0;
+	shown = malloc(2 * len);
+	if (!shown)
+		return -ENOMEM;
+	form = shown + len;
+	memcpy(shown, s, len);
+	n = all->full_names ? len : display_name(shown, s, len);
+	f->shown = form_of(all, shown, n, len);
+	f->brief = form_of(all, form, short_name(form, shown, n, SHORT_FORMS - 1), len);
+	f->method = form_of(all, form, short_name(form, shown, n, SHORT_FORMS_ALL - 1), len);
+	free(shown);
+	return f->shown == IX_NONE || f->brief == IX_NONE || f->method == IX_NONE ? -ENOMEM : 0;
 }
 
 struct function_match {
@@ -76,8 +95,7 @@ static int add_function(struct page_functions *all, const struct page_function *
 		return -ENOMEM;
 	*made = *f;
 	made->same = first == IX_NONE ? id : first;
-	made->brief = f->kind == FRAME_SYNTHETIC ? 0 : brief_of(all, name);
-	if (made->brief == IX_NONE)
+	if (f->kind != FRAME_SYNTHETIC && set_forms(all, made, name))
 		return -ENOMEM;
 	return first == IX_NONE ? ix_add(&all->same, same, id) : 0;
 }

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,7 +24,7 @@ struct node;
 
 /* All fields are columns of the page: see functions in page_tables.h. */
 struct page_function {
-	uint32_t name, brief, binary, file, line, kind, same;
+	uint32_t name, shown, brief, method, binary, file, line, kind, same;
 };
 
 #define PAGE_FUNCTION_FIELDS (sizeof(struct page_function) / sizeof(uint32_t))
@@ -31,6 +32,7 @@ struct page_function {
 struct page_functions {
 	const struct intern *names;
 	struct intern *strings;
+	bool full_names;		/* shown is the name itself */
 	uint32_t *string_of;		/* by name of the tree: of the page, plus 1 */
 	size_t cap_string_of;
 	struct page_function *v;

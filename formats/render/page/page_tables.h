@@ -15,9 +15,10 @@
  *	strings		from; UTF-8, each ends in "\n", foreign bytes made visible. String 0 is ""
  *	processes	pid + 1 (0: unknown), name, program, control group, user, life
  *	threads		tid + 1 (0: unknown), name, process, life
- *	functions	page_functions.h: name, its short form (0: none), file of the code, source
- *			file, line, kind (enum frame_kind), the first function that is the same for
- *			a list of functions
+ *	functions	page_functions.h: name, shorter forms of it (0: none): as people read it,
+ *			without arguments, the method alone; file of the code, source file, line,
+ *			kind (enum frame_kind), the first function that is the same for a list of
+ *			functions
  *
  * A thread that changes its name or its program is several rows. life is the first of them.
  */

@@ -125,7 +125,8 @@ out:
 
 static int svg_render(const struct profile *prof, const struct render_opts *opts, FILE *out)
 {
-	struct picture pic = { .out = out, .prof = prof, .facts = &prof->facts };
+	struct picture pic = { .out = out, .prof = prof, .facts = &prof->facts,
+			       .full_names = opts->full_names };
 	char title[512];
 	int err = layout_init(&pic.layout, prof, opts->min_percent, LAYOUT_MAX_BOXES);
 

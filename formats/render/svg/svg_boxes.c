@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/render/escape.h"
@@ -167,8 +168,8 @@ static void put_class(const struct picture *pic, uint32_t node, const char *name
 }
 
 /* "main", or "walk \xc3\x9712" for twelve levels that were folded. */
-static void put_label(const struct picture *pic, uint32_t node, uint64_t left, int y,
-		      unsigned room_px)
+static void put_label(const struct picture *pic, uint32_t node, const char *shown, uint64_t left,
+		      int y, unsigned room_px)
 {
 	bool is_function = svg_family(pic, node) != FAMILY_NO_CODE;
 	char levels[32] = "";
@@ -182,13 +183,20 @@ static void put_label(const struct picture *pic, uint32_t node, uint64_t left, i
 	fputs("<text", pic->out);
 	put_position(pic->out, "x", left);
 	fprintf(pic->out, " y=\"%d\" dx=\"3\">", y);
-	(is_function ? text_put_name : text_put_middle_cut)(
-		pic->out, profile_name(pic->prof, pic->prof->nodes[node].name), room_px - px);
+	(is_function ? text_put_name : text_put_middle_cut)(pic->out, shown, room_px - px);
 	fprintf(pic->out, "%s</text>", levels);
 }
 
-/* What flame.js knows of a box besides its title. */
-static void put_data(const struct picture *pic, const struct box *b)
+/* The name of a box as people read it; NULL: whole. For the caller to free. */
+static char *shown_name(const struct picture *pic, uint32_t node, const char *name)
+{
+	if (pic->full_names || svg_family(pic, node) == FAMILY_NO_CODE)
+		return NULL;
+	return text_shown_name(name);
+}
+
+/* What flame.js knows of a box besides its title. shown: NULL if that is in the title. */
+static void put_data(const struct picture *pic, const struct box *b, const char *shown)
 {
 	const struct node *nd = &pic->prof->nodes[b->node];
 	FILE *out = pic->out;
@@ -199,6 +207,11 @@ static void put_data(const struct picture *pic, const struct box *b)
 		fputs(" data-k=\"s\"", out);
 	if (levels_of(pic, b->node) > 1)
 		fprintf(out, " data-l=\"%u\"", levels_of(pic, b->node));
+	if (shown) {
+		fputs(" data-n=\"", out);
+		escape_xml(out, shown, strlen(shown));
+		putc('"', out);
+	}
 	putc('>', out);
 }
 
@@ -210,17 +223,20 @@ static void put_box(const struct picture *pic, const struct box *b)
 	uint64_t right = layout_share(b->x + nd->total, pic->layout.total, SCALE);
 	int y = 1 + ROW_PX * ((int)pic->rows - 1 - (int)nd->depth);
 	unsigned px = (unsigned)((right - left) * CHART_PX / SCALE);
+	char *shown = shown_name(pic, b->node, name);
 	FILE *out = pic->out;
 
 	put_class(pic, b->node, name, px);
-	put_data(pic, b);
+	put_data(pic, b, shown && strcmp(shown, name) != 0 ? shown : NULL);
 	put_title(pic, b->node, name);
 	fputs("<rect", out);
 	put_position(out, "x", left);
 	put_position(out, "width", right - left);
 	fprintf(out, " y=\"%d\" height=\"%d\"/>", y, ROW_PX - 1);
 	if (px >= TEXT_MIN_PX + TEXT_ROOM_PX)
-		put_label(pic, b->node, left, y + 13, px - TEXT_ROOM_PX);
+		put_label(pic, b->node, shown ? shown : name, left, y + 13,
+			  px - TEXT_ROOM_PX);
+	free(shown);
 	fputs("</g>\n", out);
 }
 

@@ -33,6 +33,7 @@ struct picture {
 	const struct profile_facts *facts;
 	struct layout layout;
 	uint32_t rows;			/* shown; those above are narrow (layout_rows()) */
+	bool full_names;		/* labels are made of them, not of display_name() */
 	unsigned y;			/* place of the next line of text */
 };
 

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/profile/display_name.h"
 #include "formats/render/escape.h"
 #include "formats/render/layout.h"
-#include "formats/render/short_name.h"
+#include "src/profile/short_name.h"
 
 const char *text_percent(uint64_t part, uint64_t whole, char buf[32])
 {
@@ -173,4 +174,14 @@ void text_put_name(FILE *out, const char *s, unsigned room_px)
 	}
 	text_put_middle_cut(out, form, room_px);
 	free(shorter);
+}
+
+char *text_shown_name(const char *s)
+{
+	size_t len = strlen(s);
+	char *shown = malloc(len + 1);
+
+	if (shown)
+		shown[display_name(shown, s, len)] = 0;
+	return shown;
 }

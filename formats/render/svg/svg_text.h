@@ -35,3 +35,6 @@ void text_put_middle_cut(FILE *out, const char *s, unsigned room_px);
 
 /* Writes a function's name likewise, which takes a shorter form first (short_name.h). */
 void text_put_name(FILE *out, const char *s, unsigned room_px);
+
+/* The name as it is shown to people (display_name.h), for the caller to free; NULL: no memory. */
+char *text_shown_name(const char *s);

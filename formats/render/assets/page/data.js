@@ -99,7 +99,7 @@ class Grown {
 const TABLE_COLUMNS = {
 	processes: { pid: Float64Array, name: Int32Array, program: Int32Array, cgroup: Int32Array, uid: Float64Array, first: Int32Array },
 	threads: { tid: Float64Array, name: Int32Array, process: Int32Array, first: Int32Array },
-	functions: { name: Int32Array, brief: Int32Array, binary: Int32Array, file: Int32Array, line: Int32Array, kind: Int32Array, same: Int32Array },
+	functions: { name: Int32Array, shown: Int32Array, brief: Int32Array, method: Int32Array, binary: Int32Array, file: Int32Array, line: Int32Array, kind: Int32Array, same: Int32Array },
 	nodes: { parent: Int32Array, func: Int32Array, flags: Uint8Array },
 };
 

@@ -13,6 +13,8 @@ const COLUMNS = [
 
 const compareText = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 const functionName = (f) => data.strings[shownEvent().functions.name[f]];
+/* As people read it; its title has the whole name. */
+const functionShown = (f) => data.strings[shownEvent().functions.shown[f]] || functionName(f);
 const functionFile = (f) => data.strings[shownEvent().functions.binary[f] || shownEvent().functions.file[f]];
 
 function sortedFunctions()
@@ -74,7 +76,7 @@ class FunctionRow {
 	{
 		this.self = new WeightCell();
 		this.total = new WeightCell();
-		this.name = new Told("button", { type: "button", class: "link", title: "Callers and callees",
+		this.name = new Told("button", { type: "button", class: "link",
 			onpointerdown: () => { this.pressed = this.fn; }, onclick: (e) => openSandwich(e.detail ? this.pressed ?? this.fn : this.fn) });
 		this.file = new Told("td", { class: "file" });
 		this.element = make("tr", {}, this.self.element, this.total.element, make("th", { scope: "row" }, this.name.element), this.file.element);
@@ -87,7 +89,8 @@ class FunctionRow {
 		this.fn = fn;
 		this.self.set(f.self[fn], whole);
 		this.total.set(f.total[fn], whole);
-		this.name.set(functionName(fn));
+		this.name.set(functionShown(fn));
+		this.name.element.title = functionName(fn);
 		this.file.set(functionFile(fn));
 	}
 }

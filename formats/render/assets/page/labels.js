@@ -146,6 +146,8 @@ function cutEnd(s, room)
 {
 	let out = "";
 
+	if (textPx(s, room) <= room)
+		return s;
 	room -= advance("\u2026");
 	for (const c of s) {
 		room -= advance(c);
@@ -156,19 +158,13 @@ function cutEnd(s, room)
 	return out;
 }
 
-/* The name of the method stays: "ns::Class::method", then "method", then as much as fits. */
+/* As people read it, then without arguments, then the method, then as much as fits. */
 function fitName(tree, i, room)
 {
-	const name = tree.name(i);
-
-	if (textPx(name, room) <= room)
-		return name;
 	if (tree.func[i] < 0)
-		return cutEnd(name, room);
+		return cutEnd(tree.name(i), room);
 
-	const brief = tree.brief(i);
-	const cut = Math.max(brief.lastIndexOf("::") + 2, brief.lastIndexOf("/") + 1, 0);
-	const base = cut > 1 && cut < brief.length ? brief.slice(cut) : brief;
+	const forms = ["shown", "brief", "method"].map((form) => tree.form(i, form));
 
-	return [brief, base].find((s) => textPx(s, room) <= room) ?? cutEnd(base, room);
+	return forms.find((s) => textPx(s, room) <= room) ?? cutEnd(forms.at(-1), room);
 }

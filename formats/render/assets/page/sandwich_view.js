@@ -23,7 +23,8 @@ function makeSandwichPanel()
 
 		for (const e of inside)
 			e.hidden = !isThere;
-		title.textContent = fn < 0 ? "No function" : functionName(fn);
+		title.textContent = fn < 0 ? "No function" : functionShown(fn);
+		title.title = fn < 0 ? "" : functionName(fn);
 		sums.textContent = fn < 0 ? "Nothing is selected" : !isThere ? "No stack that is shown has this function" : data.delta ? deltaSumsText(fn) : [`total ${weightText(f.total[fn], event)}, ${
 			shareText(f.total[fn], selectionNow().weight)}`, `self ${weightText(f.self[fn], event)}, ${
 			shareText(f.self[fn], selectionNow().weight)}`, ...originOf(event, fn)].join(" \u00b7 ");

@@ -19,7 +19,7 @@ const hitsNow = memo(["event", "q"], () => {
 	if (!pattern)
 		return null;
 	return Uint8Array.from({ length: functions.n }, (_, f) => pattern.test(data.strings[functions.name[f]]) ||
-		functions.brief[f] && pattern.test(data.strings[functions.brief[f]]));
+		[functions.shown[f], functions.brief[f]].some((form) => form && pattern.test(data.strings[form])));
 });
 
 function isHit(tree, i)

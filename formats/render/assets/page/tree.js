@@ -87,11 +87,12 @@ class Tree {
 		return f < 0 ? this.labels.get(i) : data.strings[this.event.functions.name[f]];
 	}
 
-	brief(i)
+	/* A form of the name, "shown", "brief" or "method": formats/render/page/page_tables.h. */
+	form(i, which)
 	{
-		const f = this.func[i], brief = f < 0 ? 0 : this.event.functions.brief[f];
+		const f = this.func[i], form = f < 0 ? 0 : this.event.functions[which][f];
 
-		return brief ? data.strings[brief] : this.name(i);
+		return form ? data.strings[form] : this.name(i);
 	}
 
 	/* "all", or marks from below the root on: "g3.17.18". */

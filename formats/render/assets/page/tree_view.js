@@ -191,7 +191,7 @@ class TreeGrid {
 	{
 		const t = this.tree, isParent = this.hasChildren(i), isOpen = this.open.has(i);
 		const swatch = make("i", {}), twisty = make("span", { class: "twisty", "aria-hidden": "true" }, isParent ? isOpen ? "\u25be" : "\u25b8" : "");
-		const name = make("span", { role: "gridcell", class: "grid-name", title: t.name(i) }, twisty, swatch, make("span", { class: "label" }, t.name(i)));
+		const name = make("span", { role: "gridcell", class: "grid-name", title: t.name(i) }, twisty, swatch, make("span", { class: "label" }, t.form(i, "shown")));
 		const row = make("div", { role: "row", id: `row-${i}`, class: "grid-row", "aria-level": t.depth[i] + 1,
 			"aria-posinset": this.place[i], "aria-setsize": this.siblings[i], "aria-rowindex": this.index[i] + 2,
 			"aria-expanded": isParent ? String(isOpen) : null }, name, this.weightCell(t.total[i], intervalText(t, i)),

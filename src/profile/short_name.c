@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "formats/render/short_name.h"
+#include "src/profile/short_name.h"
 
 #include <ctype.h>
 #include <stdbool.h>
