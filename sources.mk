@@ -87,6 +87,7 @@ REPORT_SRCS := \
 	src/base/close_fds.c \
 	src/base/extents.c \
 	src/base/fail.c \
+	src/base/cgroup_container.c \
 	src/base/fd_message.c \
 	src/base/file_limit.c \
 	src/base/hash_index.c \
@@ -279,6 +280,7 @@ CAPTURE_SRCS := \
 	src/capture/session/code_owners.c \
 	src/capture/session/definitions.c \
 	src/capture/session/interrupted.c \
+	src/capture/recorder_targets.c \
 	src/capture/session/kernel_trim.c \
 	src/capture/session/last_samples.c \
 	src/capture/session/met_tasks.c \
@@ -437,6 +439,7 @@ CAPTURE_SRCS := \
 	src/proc/descriptors.c \
 	src/proc/file_locks.c \
 	src/proc/kallsyms.c \
+	src/proc/container_names.c \
 	src/proc/map_at.c \
 	src/proc/mounts.c \
 	src/proc/own_maps.c \
@@ -448,6 +451,7 @@ CAPTURE_SRCS := \
 	src/push/otlp_request.c \
 	src/push/otlp_tables.c \
 	src/push/push.c \
+	src/proc/target_rules.c \
 	src/push/push_answer.c \
 	src/push/push_encode.c \
 	src/push/push_gzip.c \

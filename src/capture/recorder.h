@@ -60,6 +60,8 @@ struct shared_rates;
 
 enum unwind_mode { UNWIND_AUTO, UNWIND_FP, UNWIND_DWARF };
 
+struct target_rules;
+
 struct recorder_options {
 	unsigned programs;		/* CAPTURE_... */
 	unsigned events;		/* that will be opened on each CPU */
@@ -72,6 +74,7 @@ struct recorder_options {
 	/* Targets, with their children, and threads. Both empty: all. Borrowed until the close. */
 	const struct id_list *pids;
 	const struct id_list *tids;	/* only these threads */
+	const struct target_rules *rules;	/* what begins and fits joins; NULL: nothing */
 	uint32_t audit;			/* keep registers and memory of each n-th stack; 0: none */
 	uint32_t max_frames;		/* 0: 1,024 */
 	uint32_t inline_depth;		/* functions at one address; 0: as many as there are */

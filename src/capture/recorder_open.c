@@ -51,6 +51,7 @@
 #include "src/parse/parsers.h"
 #include "src/proc/pid_namespace.h"
 #include "src/proc/procfs.h"
+#include "src/proc/target_rules.h"
 #include "src/rights/message_user.h"
 #include "src/rights/recording_rights.h"
 #include "src/symbolize/symbolizer.h"
@@ -150,13 +151,6 @@ static void on_evict(void *ctx, uint32_t binary, const char *what)
 static int new_slab(void *ctx, uint32_t key)
 {
 	return capture_bpf_new_slab(((struct recorder *)ctx)->bpf, key);
-}
-
-static bool is_wanted(void *ctx, uint32_t tgid)
-{
-	const struct recorder *r = ctx;
-
-	return r->is_naming || capture_bpf_is_target(r->bpf, tgid);
 }
 
 static struct knobs make_knobs(const struct recorder_options *o)
@@ -292,7 +286,10 @@ static int open_tracker(struct recorder *r)
 {
 	struct process_tracker_deps tracker = {
 		.processes = &r->processes, .binaries = &r->binaries,
-		.wanted = recorder_has_filter(&r->opts) ? is_wanted : NULL, .ctx = r,
+		.wanted = recorder_has_filter(&r->opts) ? recorder_wants_process : NULL,
+		.ctx = r,
+		.joins = r->opts.rules && target_rules_are_open(r->opts.rules)
+				 ? recorder_lets_join : NULL,
 		.begin_thread = recorder_begin_thread,
 		.hurry = recorder_wants_to_end,
 		/* between two scans no event is urgent */
@@ -382,32 +379,6 @@ static int load_and_look(struct recorder *r)
 	if (!err)
 		err = load_err;
 	return err ? err : process_tracker_start(r->tracker, r->loader);
-}
-
-static int add_targets(struct recorder *r)
-{
-	const struct id_list *pids = r->opts.pids, *tids = r->opts.tids;
-	struct proc_status status;
-	int err = 0;
-
-	for (size_t i = 0; pids && i < pids->nr && !err; i++) {
-		if (procfs_status((pid_t)pids->v[i], &status))
-			return fail_try(-ESRCH, "ps -e", "process %u", pids->v[i]);
-		if (status.tgid != pids->v[i])
-			return fail_why(-ESRCH,
-					"process %u: is a thread of process %u. Try: -p %u, or "
-					"snapshot -t %u",
-					pids->v[i], status.tgid, status.tgid, pids->v[i]);
-		err = capture_bpf_target(r->bpf, pids->v[i]);
-	}
-	for (size_t i = 0; tids && i < tids->nr && !err; i++) {
-		if (procfs_status((pid_t)tids->v[i], &status))
-			return fail_try(-ESRCH, "ps -eL", "thread %u", tids->v[i]);
-		err = capture_bpf_tid(r->bpf, tids->v[i]);
-		if (!err)
-			err = capture_bpf_target(r->bpf, status.tgid);
-	}
-	return err;
 }
 
 /* Waits until no table is missing that counts, or the time is over. */
@@ -521,7 +492,7 @@ static int start_urgently(struct recorder *r)
 	int err = load_and_look(r);
 
 	if (!err)
-		err = add_targets(r);
+		err = recorder_add_targets(r);
 	if (!err && recorder_has_filter(&r->opts))
 		err = look_at_children(r);
 	if (!err)

@@ -2,10 +2,12 @@
 /* What the options of a recorder say. */
 #include "src/base/opt.h"
 #include "src/capture/recorder_parts.h"
+#include "src/proc/target_rules.h"
 
 bool recorder_has_filter(const struct recorder_options *o)
 {
-	return (o->pids && o->pids->nr) || (o->tids && o->tids->nr);
+	return (o->pids && o->pids->nr) || (o->tids && o->tids->nr) ||
+	       (o->rules && target_rules_are_open(o->rules));
 }
 
 bool recorder_in_a_hurry(const struct recorder *r)

@@ -159,3 +159,9 @@ int recorder_code_settle(struct recorder *r, struct patience *wait);
 int recorder_kernel_take(struct recorder *r);
 int recorder_kernel_wait(struct recorder *r);
 int recorder_kernel_settle(struct recorder *r);
+
+/* For the tracker of processes; ctx: struct recorder. */
+bool recorder_wants_process(void *ctx, uint32_t tgid);
+bool recorder_lets_join(void *ctx, uint32_t tgid);
+/* Tells the kernel's side which processes and threads are named. */
+int recorder_add_targets(struct recorder *r);

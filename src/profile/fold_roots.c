@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/cgroup_container.h"
 #include "src/base/fail.h"
 #include "src/base/intern.h"
 #include "src/base/opt.h"
@@ -22,7 +23,10 @@
 #define COMM_LEN 15			/* of the kernel (TASK_COMM_LEN), without the NUL */
 #define MANY UINT32_MAX			/* processes of a name, and it is not known how many */
 
-const char fold_by_names[] = "process|thread|comm|program|cpu|state|cgroup|user|host|none";
+#define CONTAINER_DIGITS 12		/* as docker ps shows them */
+
+const char fold_by_names[] = "process|thread|comm|program|cpu|state|cgroup|container|unit|"
+			    "user|host|none";
 
 /* Puts the label of a level into r->label; false: the sample has no such level. */
 typedef bool (*label_fn)(struct fold_roots *r, const struct report_sample *s);
@@ -220,6 +224,36 @@ static bool label_cgroup(struct fold_roots *r, const struct report_sample *s)
 	return true;
 }
 
+/* The cgroup of a sample's process; "": unknown. */
+static const char *cgroup_of(const struct report_sample *s, size_t *len)
+{
+	return definition_store_string(s->tables, s->process ? s->process->cgroup : 0, len);
+}
+
+static bool label_container(struct fold_roots *r, const struct report_sample *s)
+{
+	size_t len, id_len;
+	const char *path = cgroup_of(s, &len), *id = cgroup_container(path, len, &id_len);
+
+	if (id)
+		put(r, id, CONTAINER_DIGITS);
+	else
+		put(r, "[no container]", 14);
+	return true;
+}
+
+static bool label_unit(struct fold_roots *r, const struct report_sample *s)
+{
+	size_t len, unit_len;
+	const char *path = cgroup_of(s, &len), *unit = cgroup_unit(path, len, &unit_len);
+
+	if (unit)
+		put(r, unit, unit_len);
+	else
+		put(r, "[no unit]", 9);
+	return true;
+}
+
 static bool label_user(struct fold_roots *r, const struct report_sample *s)
 {
 	if (s->process)
@@ -253,19 +287,46 @@ static const struct {
 	[FOLD_BY_CPU] = { "cpu", label_cpu, true },
 	[FOLD_BY_STATE] = { "state", label_state, true },
 	[FOLD_BY_CGROUP] = { "cgroup", label_cgroup, false },
+	[FOLD_BY_CONTAINER] = { "container", label_container, false },
+	[FOLD_BY_UNIT] = { "unit", label_unit, false },
 	[FOLD_BY_USER] = { "user", label_user, false },
 	[FOLD_BY_HOST] = { "host", label_host, false },
 };
 
+/*
+ * Other words for levels: what perf report --sort calls them. Functions, files and lines stand
+ * below all levels, so these add none.
+ */
+static const struct {
+	const char *name;
+	enum fold_by_kind kind;
+} other_names[] = {
+	{ "pid", FOLD_BY_PROCESS }, { "tid", FOLD_BY_THREAD }, { "uid", FOLD_BY_USER },
+	{ "exe", FOLD_BY_PROGRAM }, { "dso", FOLD_BY_NONE }, { "symbol", FOLD_BY_NONE },
+	{ "sym", FOLD_BY_NONE }, { "srcline", FOLD_BY_NONE }, { "parent", FOLD_BY_NONE },
+	{ "overhead", FOLD_BY_NONE },
+};
+
+/* FOLD_BY_KINDS: it is none. */
+static enum fold_by_kind find_kind(const char *word, size_t len)
+{
+	for (unsigned k = 0; k < FOLD_BY_KINDS; k++)
+		if (strlen(kinds[k].name) == len && !memcmp(kinds[k].name, word, len))
+			return k;
+	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
+		if (strlen(other_names[i].name) == len && !memcmp(other_names[i].name, word, len))
+			return other_names[i].kind;
+	return FOLD_BY_KINDS;
+}
+
 static int parse_kind(const struct opt *o, const char *word, size_t len, struct fold_by *by)
 {
-	for (uint8_t k = 0; k < FOLD_BY_KINDS; k++) {
-		if (strlen(kinds[k].name) != len || memcmp(kinds[k].name, word, len))
-			continue;
-		if (by->nr == FOLD_BY_MAX)
-			return fail_why(-EINVAL, "--%s: no more than %d levels", o->name,
-					FOLD_BY_MAX);
-		by->v[by->nr++] = k;
+	enum fold_by_kind kind = find_kind(word, len);
+
+	if (kind != FOLD_BY_KINDS && by->nr == FOLD_BY_MAX)
+		return fail_why(-EINVAL, "--%s: no more than %d levels", o->name, FOLD_BY_MAX);
+	if (kind != FOLD_BY_KINDS) {
+		by->v[by->nr++] = (uint8_t)kind;
 		return 0;
 	}
 	return fail_why(-EINVAL, "--%s: '%.*s' is no level. Try: one or several of %s, as in "

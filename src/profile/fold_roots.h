@@ -22,6 +22,8 @@
  *	cpu		"CPU 3", "off CPU"
  *	state		"running", "waiting for a CPU", "waiting for a lock", ...: state_words.h
  *	cgroup		"/system.slice/ssh.service"
+ *	container	"4f3a9c0b12de": the first digits of the id in the cgroup
+ *	unit		"ssh.service": the innermost part of the cgroup that is one of systemd
  *	user		"uid 1000"
  *	host		"web-12": the machine that the recording is of; not known while it records
  *	none		no level at all
@@ -47,7 +49,7 @@ struct stack_folder;
 enum fold_by_kind {
 	FOLD_BY_COMM,			/* also where no level is chosen */
 	FOLD_BY_NONE, FOLD_BY_PROGRAM, FOLD_BY_PROCESS, FOLD_BY_THREAD, FOLD_BY_CPU, FOLD_BY_STATE,
-	FOLD_BY_CGROUP, FOLD_BY_USER, FOLD_BY_HOST,
+	FOLD_BY_CGROUP, FOLD_BY_CONTAINER, FOLD_BY_UNIT, FOLD_BY_USER, FOLD_BY_HOST,
 	FOLD_BY_KINDS
 };
 

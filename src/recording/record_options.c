@@ -11,6 +11,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/program_path.h"
 #include "src/output/output_place.h"
 #include "src/recording/flight_options.h"
 
@@ -111,9 +112,24 @@ static int parse_segment_time(const struct opt *o, const char *value, void *dst)
 static const struct opt target_opts[] = {
 	{ 'a', "all", NULL, "the whole machine", opt_flag, AT(all), NULL, "Target", NULL },
 	{ 'p', "pid", "PIDS",
-	  "these processes (1234,1240): all their threads, and children that they start from now "
-	  "on",
-	  opt_id_list, AT(pids), NULL, NULL, NULL },
+	  "these processes (1234,1240, postgres, 'java*'): all their threads, and children that "
+	  "they start from now on; of a name, also those that begin later",
+	  target_rules_parse_names, AT(rules), NULL, NULL, NULL },
+	{ 0, "tree", NULL, "with -p and its kin, also the descendants that there are already",
+	  opt_flag, AT(rules.tree), NULL, NULL, NULL },
+	{ 0, "comm", "GLOB", "processes of this name, those that begin later, too",
+	  target_rules_parse_comms, AT(rules), NULL, NULL, NULL },
+	{ 0, "uid", "USERS", "processes of these users: alice,1000", target_rules_parse_users,
+	  AT(rules), NULL, NULL, NULL },
+	{ 0, "cgroup", "GLOB",
+	  "processes in this cgroup, and those below it: /system.slice, '*/ssh.service'",
+	  target_rules_parse_cgroups, AT(rules), NULL, NULL, NULL },
+	{ 0, "unit", "UNITS", "processes of these systemd units: ssh, nginx.service",
+	  target_rules_parse_units, AT(rules), NULL, NULL, NULL },
+	{ 0, "container", "CONTAINERS",
+	  "processes of these containers, by the beginning of the id or by name (docker, "
+	  "containerd, CRI-O, podman)",
+	  target_rules_parse_containers, AT(rules), NULL, NULL, NULL },
 	{ 't', "tid", "TIDS", "these threads alone, by their numbers", opt_id_list, AT(tids), NULL,
 	  NULL, NULL },
 	{ 0, "self-profile", NULL, "also probee itself, and its helpers", opt_flag,
@@ -335,7 +351,7 @@ static int take_picture_name(struct record_args *a)
 	if (asprintf(&a->trace_name, "%.*s.pbz",
 		     (int)(strlen(a->output) - renderer_suffix_len(r, a->output)), a->output) < 0)
 		return fail(-ENOMEM, "-o %s", a->output);
-	if (output_list_add(&a->outputs, r, a->output))
+	if (output_list_add_file(&a->outputs, r, a->output))
 		return -ENOMEM;
 	a->output = a->trace_name;
 	return 0;
@@ -366,11 +382,12 @@ out:
 
 static int check_target(const struct record_mode *mode, const struct record_args *a, bool command)
 {
-	bool some = a->pids.nr || a->tids.nr;
+	bool some = record_args_have_target(a);
 
 	if (!mode->sample && !a->all && !some)
 		return fail_why(-EINVAL,
-				"snapshot of what? Try: -a for every thread, -p PIDS, -t TIDS");
+				"snapshot of what? Try: -a for every thread, -p PIDS or NAMES, "
+				"-t TIDS");
 	if (a->all && some)
 		return fail_why(-EINVAL, "-a and -p or -t contradict each other. Try: one of them");
 	/* With -a the command only says how long to record, as with perf. */
@@ -410,18 +427,50 @@ static int check_kinds(const struct record_mode *mode, struct capture_options *o
 	return err;
 }
 
+/* The words of a command without "--" before it are meant so only if there is such a program. */
+static int check_command(const struct record_mode *mode, const struct record_args *a, int argc,
+			 char **argv)
+{
+	const char *word = a->command < argc ? argv[a->command] : NULL;
+
+	if (!word || !strcmp(argv[a->command - 1], "--") || !program_look_up(word))
+		return 0;
+	return fail_why(-EINVAL, "%s: there is no such program. Try: probee %s -- PROGRAM, or -p "
+			"PID", word, mode->name);
+}
+
+/*
+ * Words that are no options are processes; with a target a single one is how long to record, as
+ * with the tools of bcc.
+ */
+static int take_words(const struct record_mode *mode, struct record_args *a, int nr_words, int argc,
+		      char **argv)
+{
+	static const struct opt pid = { .name = "pid" }, duration = { .name = "duration" };
+	bool has_target = a->all || record_args_have_target(a);
+	int err = check_command(mode, a, argc, argv);
+
+	if (!err && nr_words == 1 && has_target && !a->duration_ns) {
+		note("%s: taken for -d %s", argv[1], argv[1]);
+		return opt_duration(&duration, argv[1], &a->duration_ns);
+	}
+	for (int i = 1; i <= nr_words && !err; i++) {
+		if (argv[i][strspn(argv[i], "0123456789,-")])
+			err = fail_why(-EINVAL, "%s: what is that? Try: probee %s -p PID", argv[i],
+				       mode->name);
+		else
+			err = opt_id_list(&pid, argv[i], &a->rules.pids);
+	}
+	return err;
+}
+
 static int check(const struct record_mode *mode, struct record_args *a, int nr_words, int argc,
 		 char **argv)
 {
-	int err;
+	int err = take_words(mode, a, nr_words, argc, argv);
 
-	if (nr_words && mode->has_command)
-		return fail_why(-EINVAL, "%s: what is that? Try: probee %s -- %s, or -p PID",
-				argv[1], mode->name, argv[1]);
-	if (nr_words)
-		return fail_why(-EINVAL, "%s: what is that? Try: probee %s -p %s", argv[1],
-				mode->name, argv[1]);
-	err = check_target(mode, a, a->command < argc);
+	if (!err)
+		err = check_target(mode, a, a->command < argc);
 	if (!err)
 		err = check_output(a);
 	if (!err)
@@ -432,7 +481,9 @@ static int check(const struct record_mode *mode, struct record_args *a, int nr_w
 		err = flight_args_check(a);
 	if (!err && mode->sample)
 		err = event_list_complete(&a->capture.events, a->freq_hz, a->period);
-	return err ? err : take_picture_name(a);
+	if (!err)
+		err = take_picture_name(a);
+	return err ? err : output_list_check(&a->outputs);
 }
 
 int record_args_parse(const struct record_mode *mode, int argc, char **argv,
@@ -467,8 +518,19 @@ int record_args_parse(const struct record_mode *mode, int argc, char **argv,
 	return check(mode, args, nr, argc, argv);
 }
 
+bool record_args_have_target(const struct record_args *a)
+{
+	return a->tids.nr || a->rules.pids.nr || target_rules_are_open(&a->rules);
+}
+
+int record_args_find_targets(struct record_args *a)
+{
+	return target_rules_find(&a->rules, &a->pids);
+}
+
 void record_args_release(struct record_args *args)
 {
+	target_rules_release(&args->rules);
 	free(args->pids.v);
 	free(args->tids.v);
 	free(args->trace_name);

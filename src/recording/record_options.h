@@ -16,6 +16,7 @@
 #include "src/base/opt.h"
 #include "src/capture/collectors/collector.h"
 #include "src/capture/recorder.h"
+#include "src/proc/target_rules.h"
 #include "src/flight/flight_settings.h"
 #include "formats/render/output_list.h"
 
@@ -32,7 +33,8 @@ struct record_args {
 	bool force;			/* replaces files that are no earlier outputs */
 	uint32_t max_frames;
 	uint32_t audit;			/* one in so many stacks keeps its memory; 0: none */
-	struct id_list pids, tids;
+	struct target_rules rules;	/* -p and its kin, as written */
+	struct id_list pids, tids;	/* pids: record_args_find_targets() */
 	struct output_list outputs;	/* reports to render with the recording */
 	struct render_opts render;
 	uint64_t duration_ns;		/* 0: unlimited */
@@ -68,12 +70,16 @@ extern const struct record_mode record_modes[];	/* by enum record_mode_id */
 
 /*
  * 0: go on, or say what render.columns_shown.wants_help or capture.events.wants_help asks for.
- * OPT_HELP: help is asked for.
+ * enum opt_help: help is asked for.
  * -EINVAL: the mistake was reported.
  */
 int record_args_parse(const struct record_mode *mode, int argc, char **argv,
 		      struct record_args *args);
 void record_args_release(struct record_args *args);
+/* Whether some processes or threads are named, and not the whole machine. */
+bool record_args_have_target(const struct record_args *args);
+/* Looks for the processes that run now, once. 0, or an error that was reported. */
+int record_args_find_targets(struct record_args *args);
 
 const char *unwind_mode_name(enum unwind_mode mode);
 

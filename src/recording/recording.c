@@ -181,6 +181,7 @@ static int open_recorder(struct recording *r)
 		.syscall_args = r->capture.syscall_args,
 		.pids = target_pids(r),
 		.tids = &a->tids,
+		.rules = r->command.pid ? NULL : &a->rules,
 		.audit = a->audit,
 		.asks_jvms = a->java_perf_map,
 		.max_frames = a->max_frames,
@@ -287,7 +288,9 @@ static int prepare(struct recording *r, char **argv)
 	r->loop.stop = &r->stop;
 	r->loop.command = r->command.pid ? &r->command : NULL;
 	r->loop.duration_ns = r->args->duration_ns;
-	r->loop.has_targets = r->args->pids.nr || r->args->tids.nr;
+	/* Where others may come, the recording goes on after the last one has ended. */
+	r->loop.has_targets = record_args_have_target(r->args) &&
+			      !target_rules_are_open(&r->args->rules);
 	err = open_recorder(r);
 	return err ? err : capture_loop_open(&r->loop, r->recorder, capture);
 }
@@ -314,7 +317,7 @@ static void say_target(const struct recording *r)
 {
 	const struct record_args *a = r->args;
 
-	if (!a->all && !a->pids.nr && !a->tids.nr && !r->command.pid)
+	if (!a->all && !record_args_have_target(a) && !r->command.pid)
 		note("recording the whole machine%s. -p PID for one process, -- CMD to run one",
 		     a->duration_ns ? "" : " until Ctrl-C");
 }

@@ -3,60 +3,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/program_path.h"
 #include "src/base/stop_signals.h"
 
 #define KILLED_NS (200 * NSEC_PER_MSEC)	/* who has not ended by then hangs in the kernel */
 
-/* 0 if path can be executed; -errno. */
-static int is_program(const char *path)
-{
-	struct stat st;
-
-	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS))
-		return -errno;
-	if (stat(path, &st))
-		return -errno;
-	return S_ISREG(st.st_mode) ? 0 : -EACCES;
-}
-
-/* Looks in the directories of PATH. A file that may not be executed is said only if none may. */
-static int find_in_path(const char *name)
-{
-	const char *dirs = getenv("PATH");
-	char path[PATH_MAX];
-	int found = -ENOENT;
-
-	if (!dirs)
-		dirs = "/bin:/usr/bin";
-	for (size_t len;; dirs += len + 1) {
-		int err;
-
-		len = strcspn(dirs, ":");
-		snprintf(path, sizeof(path), "%.*s%s%s", (int)len, dirs, len ? "/" : "", name);
-		err = is_program(path);
-		if (!err)
-			return 0;
-		if (err == -EACCES)
-			found = err;
-		if (!dirs[len])
-			return found;
-	}
-}
-
 int target_command_find(const char *name)
 {
-	int err = strchr(name, '/') || !*name ? is_program(name) : find_in_path(name);
+	int err = program_look_up(name);
 
 	return err ? fail(err, "run %s", name) : 0;
 }

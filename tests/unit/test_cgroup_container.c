@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "src/profile/cgroup_container.h"
+#include "src/base/cgroup_container.h"
 
 #define A "4f3a5b6c7d8e9f00112233445566778899aabbccddeeff00112233445566779c"
 #define B "00005b6c7d8e9f00112233445566778899aabbccddeeff00112233445566779c"
@@ -47,6 +47,29 @@ static void other_names_are_none(void **state)
 	check("/docker/4F3A5b6c7d8e9f00112233445566778899aabbccddeeff00112233445566779c", NULL);
 }
 
+static void check_unit(const char *cgroup, const char *want)
+{
+	size_t len;
+	const char *unit = cgroup_unit(cgroup, strlen(cgroup), &len);
+
+	if (!unit != !want || (unit && (len != strlen(want) || memcmp(unit, want, len))))
+		fail_msg("%s: %.*s, not %s", cgroup, (int)len, unit ? unit : "", want ? want : "none");
+}
+
+static void units_are_parts_of_paths(void **state)
+{
+	(void)state;
+	check_unit("/system.slice/ssh.service", "ssh.service");
+	check_unit("/system.slice/ssh.service/sub", "ssh.service");
+	check_unit("/user.slice/user-1000.slice/session-3.scope", "session-3.scope");
+	check_unit("/system.slice/docker-" A ".scope", "docker-" A ".scope");
+	check_unit("/a.slice/plain/", "a.slice");
+	check_unit("/docker/" A, NULL);
+	check_unit("/.service", NULL);
+	check_unit("/", NULL);
+	check_unit("", NULL);
+}
+
 static void reads_no_further_than_told(void **state)
 {
 	size_t len;
@@ -62,6 +85,7 @@ int main(void)
 		cmocka_unit_test(engines_put_ids_into_names),
 		cmocka_unit_test(the_last_one_counts),
 		cmocka_unit_test(other_names_are_none),
+		cmocka_unit_test(units_are_parts_of_paths),
 		cmocka_unit_test(reads_no_further_than_told),
 	};
 

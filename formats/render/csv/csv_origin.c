@@ -10,7 +10,7 @@
 #include "formats/render/csv/csv_parts.h"
 #include "src/base/clock.h"
 #include "src/model/definition_store.h"
-#include "src/profile/cgroup_container.h"
+#include "src/base/cgroup_container.h"
 #include "src/report/report.h"
 
 /* ---- the recording ---- */

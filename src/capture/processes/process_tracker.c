@@ -342,6 +342,15 @@ static uint32_t whose(const struct task_event *ev)
 	return ev->kind == TASK_EVENT_FORK ? ev->parent_tgid : ev->tgid;
 }
 
+/* Whether a process that was not wanted is, with its new program or name. */
+static bool joins(const struct process_tracker *t, const struct task_event *ev)
+{
+	bool may = ev->kind == TASK_EVENT_EXEC || (ev->kind == TASK_EVENT_COMM &&
+						   ev->tid == ev->tgid);
+
+	return may && t->deps.joins && t->deps.joins(t->deps.ctx, ev->tgid);
+}
+
 int process_tracker_event(void *ctx, const struct task_event *ev)
 {
 	static int (*const handlers[])(struct process_tracker *, const struct task_event *) = {
@@ -356,7 +365,7 @@ int process_tracker_event(void *ctx, const struct task_event *ev)
 	int err;
 
 	if (is_of_task && ev->kind != TASK_EVENT_FORK && !wanted(t, ev->tgid))
-		return 0;
+		return joins(t, ev) ? process_tracker_scan(t, &ev->tgid, 1) : 0;
 	if (ev->kind == TASK_EVENT_FORK && !wanted(t, ev->tgid) && !wanted(t, ev->parent_tgid))
 		return 0;
 	piece = user_costs_begin(t->deps.costs, whose(ev));

@@ -63,6 +63,11 @@ struct process_tracker_deps {
 	struct binaries *binaries;
 	struct binary_store *store;
 	bool (*wanted)(void *ctx, uint32_t tgid);	/* NULL: every process is followed */
+	/*
+	 * Asked of a process that is not wanted and has exec'ed, or has another name: true: it is
+	 * wanted from now on. NULL: never.
+	 */
+	bool (*joins)(void *ctx, uint32_t tgid);
 	struct cmdlines *cmdlines;	/* NULL: not wanted */
 	struct user_costs *costs;	/* NULL: costs are not measured */
 	void (*begin_thread)(void);	/* what its thread does first; NULL: nothing */

@@ -16,3 +16,8 @@
 
 /* Where in the path of a cgroup the id stands, and its length; NULL: it is of no container. */
 const char *cgroup_container(const char *path, size_t len, size_t *id_len);
+/*
+ * The systemd unit of a cgroup: the last part of its path that ends in .service, .scope, .slice,
+ * .mount, .socket or .swap. NULL: there is none.
+ */
+const char *cgroup_unit(const char *path, size_t len, size_t *unit_len);
