@@ -93,6 +93,7 @@ REPORT_SRCS := \
 	src/base/hash_index.c \
 	src/base/helper_deaths.c \
 	src/base/helper_process.c \
+	src/base/habit.c \
 	src/base/hex.c \
 	src/base/intern.c \
 	src/base/io.c \
@@ -108,6 +109,7 @@ REPORT_SRCS := \
 	src/base/sha256.c \
 	src/base/short_slice.c \
 	src/base/stack_room.c \
+	src/base/program_path.c \
 	src/base/stop_signals.c \
 	src/base/sudo_user.c \
 	src/base/task_state.c \
@@ -651,6 +653,7 @@ REPORT_MAIN_SRCS := \
 	src/commands/info_commands.c \
 	src/commands/info_flight.c \
 	src/commands/info_health.c \
+	src/commands/help.c \
 	src/commands/info_json.c \
 	src/commands/info_names.c \
 	src/commands/pager.c \

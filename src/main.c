@@ -9,15 +9,18 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "src/base/fail.h"
+#include "src/base/habit.h"
 #include "src/base/memory.h"
 #include "src/base/nearest.h"
 #include "src/base/plural.h"
 #include "src/base/stack_room.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/rights/capabilities.h"
 
 static int print_help(void)
@@ -29,13 +32,17 @@ static int print_help(void)
 		if (c->summary)
 			printf("  %-12s %s\n", c->name, c->summary);
 	puts("  help         show the options of a command: probee help COMMAND\n\n"
-	     "  -h, --help     show this and exit\n"
+	     "Help about (probee help WORD):");
+	help_list_topics();
+	puts("\n  -h, --help     show this and exit\n"
 	     "      --version  show the version and those of the libraries\n\n"
 	     "To begin with:\n"
-	     "  probee sample -o app.pbz -- ./app       a program from its start to its end\n"
-	     "  sudo probee sample -a -d 10             the whole machine for 10 seconds\n"
-	     "  probee report trace.pbz --text          where the time went\n"
-	     "  probee report trace.pbz --svg=x.svg     the same as a flame graph\n"
+	     "  probee record -o app.pbz -- ./app       a program from its start to its end\n"
+	     "  sudo probee record -a -d 10             the whole machine for 10 seconds\n"
+	     "  probee report                           where the time of trace.pbz went\n"
+	     "  probee report --html=x.html             a page to explore\n"
+	     "  sudo probee snapshot -a -i 1 --waits    who waits for whom, now\n"
+	     "  sudo probee top                         watch it\n"
 	     "  probee doctor                           what is missing when it cannot record\n\n"
 	     "Exit codes: 0 success, 1 failure, 2 wrong command line, 3 loss under --strict,\n"
 	     "4 verify found differences, 75 push has not delivered all and may try again,\n"
@@ -77,18 +84,76 @@ static int start(const struct command *c, int argc, char **argv)
 	return err ? exit_code_of(fail(err, "give up rights")) : c->run(&all_commands, argc, argv);
 }
 
+static int run(int argc, char **argv);
+
+enum { MEANT_WORDS = 4, MEANT_BYTES = 64 };
+
+/* Runs the words of meant, and those of the command line from the one at first on. */
+static int run_words(const char *meant, int first, int argc, char **argv)
+{
+	char **words = calloc((size_t)argc + MEANT_WORDS + 1, sizeof(*words));
+	char buf[MEANT_BYTES], *rest = buf;
+	int nr = 0, rc;
+
+	if (!words)
+		return exit_code_of(fail(-ENOMEM, "read the command line"));
+	snprintf(buf, sizeof(buf), "%s", meant);
+	words[nr++] = argv[0];
+	for (char *word; nr <= MEANT_WORDS && (word = strsep(&rest, " "));)
+		words[nr++] = word;
+	memcpy(words + nr, argv + first, sizeof(*argv) * (size_t)(argc + 1 - first));
+	rc = run(nr + argc - first, words);
+	free(words);
+	return rc;
+}
+
+static int refuse_habit(const char *word, const struct habit *h)
+{
+	fail_why(-EINVAL, "%s is no command of probee. %s", word, h->say);
+	return EXIT_USAGE;
+}
+
+/* A word of another profiler, or what can only be a process or a program. */
+static int run_habit(int argc, char **argv)
+{
+	const char *word = argv[1];
+	const struct habit *h = habit_of_command(word);
+
+	if (h && !h->meant)
+		return refuse_habit(word, h);
+	if (h && h->say)
+		note("%s", h->say);
+	if (h)
+		return run_words(h->meant, 2, argc, argv);
+	if (*word && !word[strspn(word, "0123456789")])
+		return run_words("-p", 1, argc, argv);
+	return strchr(word, '/') && !access(word, X_OK) ? run_words("--", 1, argc, argv)
+						       : unknown_command(word);
+}
+
 static int run_help(const char *name)
 {
 	const struct command *c = name ? command_find(&all_commands, name) : NULL;
-	char first[64];
-	char *argv[] = { first, (char[]){ "--help" }, NULL };
+	const struct habit *h = name && !c ? habit_of_command(name) : NULL;
+	const char *topic;
+	char first[64], option[HELP_OPTION_BYTES] = "--help";
+	char *argv[] = { first, option, NULL };
 
 	if (!name)
 		return print_help();
-	if (!c)
-		return unknown_command(name);
-	snprintf(first, sizeof(first), "%s", name);
-	return start(c, 2, argv);
+	if (!c && help_topic(name, &topic, option)) {
+		c = topic ? command_find(&all_commands, topic) : NULL;
+		snprintf(first, sizeof(first), "%s", c ? c->name : "");
+		return c ? start(c, 2, argv) : topic ? unknown_command(name) : EXIT_OK;
+	}
+	if (h && !h->meant)
+		return refuse_habit(name, h);
+	snprintf(first, sizeof(first), "%.*s", h ? (int)strcspn(h->meant, " ") : 63,
+		 h ? h->meant : name);
+	if (h)
+		note("%s is here: probee %s", name, h->meant);
+	c = command_find(&all_commands, first);
+	return c ? start(c, 2, argv) : unknown_command(name);
 }
 
 static int run(int argc, char **argv)
@@ -109,7 +174,7 @@ static int run(int argc, char **argv)
 	if (!strcmp(word, "help"))
 		return run_help(argc > 2 ? argv[2] : NULL);
 	c = command_find(&all_commands, word);
-	return c ? start(c, argc - 1, argv + 1) : unknown_command(word);
+	return c ? start(c, argc - 1, argv + 1) : run_habit(argc, argv);
 }
 
 /*

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bash completion for probee. It has no list of its own: options and the kinds of their values come from
-# --help, the words from `probee complete KIND WORD`.
+# --help=all, the words from `probee complete KIND WORD`.
 
-# The row of --help that describes option $3 of command $2: "  -p, --pid PIDS". $1 is the program.
+# The row of --help=all that describes option $3 of command $2: "  -p, --pid PIDS". $1 is the program.
 _probee_row()
 {
-	"$1" "$2" --help 2>/dev/null | sed -n -E "s/^ {2,6}((-[A-Za-z], )?--[a-z-]+(\\[=[A-Z]+\\]|=?( [^ ]+)?)).*/\\1/p" |
+	"$1" "$2" --help=all 2>/dev/null | sed -n -E "s/^ {2,6}((-[A-Za-z], )?--[a-z-]+(\\[=[A-Z]+\\]|=?( [^ ]+)?)).*/\\1/p" |
 		grep -E -- "(^|, )$3([, =[]|\$)" | head -n 1
 }
 
@@ -66,7 +66,7 @@ _probee()
 	elif [ "$prev" = = ] && [ "$COMP_CWORD" -gt 3 ]; then
 		_probee_value "$program" "$command" "${COMP_WORDS[COMP_CWORD - 2]}" "$cur"
 	elif [[ $cur == -* ]]; then
-		_probee_words "$("$program" "$command" --help 2>/dev/null | grep -oE '^ .{0,6}--[a-z][a-z-]*' | grep -oE -- '--[a-z-]+')" "$cur"
+		_probee_words "$("$program" "$command" --help=all 2>/dev/null | grep -oE '^ .{0,6}--[a-z][a-z-]*' | grep -oE -- '--[a-z-]+')" "$cur"
 	elif [[ $prev == -* ]] && i=$(_probee_kind "$program" "$command" "$prev") && [ "$i" ] && [[ $i != \[* ]]; then
 		_probee_value "$program" "$command" "$prev" "$cur"
 	else

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# man.sh PROBEE README: prints the manual page, made from the program's --help and from the examples of README. An option
+# man.sh PROBEE USE: prints the manual page, made from the program's --help=all and from the examples of docs/USE.md. An option
 # that several commands describe with the same words is listed once.
 set -eu
-probee=$1 readme=$2
+probee=$1 examples=$2
 version=$("$probee" --version | head -n 1)
 commands=$("$probee" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | grep -vx help)
 
@@ -14,7 +14,7 @@ function roff(s) { gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s); return s ~ /^[.\x2
 # The options of every command, a line each: COMMAND, the option, what it does, with tabs between them.
 rows() {
 	for c in $commands; do
-		"$probee" "$c" --help | awk -v c="$c" '
+		"$probee" "$c" --help=all | awk -v c="$c" '
 		function flush() { if (left != "") print c "\t" left "\t" text; left = text = "" }
 		/^ +-/ {
 			flush()
@@ -57,7 +57,16 @@ synopsis() {
 
 summary() { "$probee" "$1" --help | sed -n "s/^probee $1: //p" | awk "$roff"'{ print roff(toupper(substr($0, 1, 1)) substr($0, 2) ".") }'; }
 
-# The section "Examples" of README: paragraphs, and blocks between ``` unchanged.
+# The examples of a command's help: two lines each.
+examples_of() {
+	"$probee" "$1" --help | awk "$roff"'
+	/^Examples:$/ { on = 1; next }
+	!on || !/^  / { on = on && NF; next }
+	/^      / { sub(/^ +/, ""); print roff($0); next }
+	{ sub(/^ +/, ""); print ".TP\n.B " roff($0) }'
+}
+
+# The section "Examples" of docs/USE.md: paragraphs, and blocks between ``` unchanged.
 examples() {
 	awk "$roff"'
 	function paragraph() { if (gap) print ".PP"; gap = 0 }
@@ -68,7 +77,7 @@ examples() {
 	/^```/ { code = 0; print ".RE\n.fi"; next }
 	code { print roff($0); next }
 	/^$/ { gap = begun; next }
-	{ paragraph(); gsub(/`/, ""); print roff($0); begun = 1 }' "$readme"
+	{ paragraph(); gsub(/`/, ""); print roff($0); begun = 1 }' "$examples"
 }
 
 cat <<END
@@ -106,6 +115,7 @@ for c in $commands; do
 	printf '.SS probee %s\n' "$c" | sed 's/-/\\-/g'
 	summary "$c"
 	options "$c"
+	examples_of "$c"
 done
 echo '.SS Options of several commands'
 options ''

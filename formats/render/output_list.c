@@ -64,10 +64,13 @@ int output_list_parse_file(const struct opt *o, const char *value, void *dst)
 	const struct renderer *const *table = o->data ? o->data : renderers;
 	const struct renderer *r = renderer_of_file_in(table, value);
 	char all[512] = "";
-	size_t n = 0;
+	size_t n = 0, len = strlen(value);
 
 	if (r)
-		return output_list_add(dst, r, value);
+		return output_list_add_file(dst, r, value);
+	if (len > 8 && !strcmp(value + len - 8, ".parquet"))
+		return fail_why(-EINVAL, "--%s %s: Parquet is made by another command. Try: probee "
+				"export FILE -o %s", o->name, value, value);
 	for (size_t i = 0; table[i] && n < sizeof(all); i++)
 		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", n ? " " : "",
 				      table[i]->suffixes);
@@ -113,6 +116,15 @@ int output_list_add(struct output_list *l, const struct renderer *renderer, cons
 	return 0;
 }
 
+int output_list_add_file(struct output_list *l, const struct renderer *renderer, const char *file)
+{
+	int err = output_list_add(l, renderer, file);
+
+	if (!err)
+		l->v[l->nr - 1].by_ending = true;
+	return err;
+}
+
 int output_list_add_placed(struct output_list *l, const struct output_list *from,
 			   const struct output *out)
 {
@@ -153,6 +165,65 @@ static bool goes_to_stdout(const struct output *o)
 	return !o->file || !strcmp(o->file, "-");
 }
 
+/* A picture is nothing to look at in a terminal: it goes to a file beside the trace. */
+static bool goes_beside(const struct output *o)
+{
+	return goes_to_stdout(o) && o->renderer->is_picture && isatty(STDOUT_FILENO);
+}
+
+/* Whether a file of this name may hold what r makes: "x.json" a ".speedscope.json". */
+static bool ending_fits(const struct renderer *r, const char *file)
+{
+	const char *dot = strrchr(file, '.');
+
+	for (const char *p = r->suffixes; dot && *p; p += strspn(p, " ")) {
+		size_t n = strcspn(p, " "), len = strlen(dot);
+
+		if (n >= len && !memcmp(p + n - len, dot, len))
+			return true;
+		p += n;
+	}
+	return false;
+}
+
+/*
+ * "--speedscope -o x.json" is one output: a format without a file, and a file of -o whose ending
+ * is among those of the format.
+ */
+static void join_formats(struct output_list *l)
+{
+	for (size_t f = 0; f < l->nr; f++) {
+		for (size_t i = 0; i < l->nr && l->v[f].by_ending; i++) {
+			if (l->v[i].file || !ending_fits(l->v[i].renderer, l->v[f].file))
+				continue;
+			l->v[f].renderer = l->v[i].renderer;
+			memmove(&l->v[i], &l->v[i + 1], sizeof(l->v[0]) * (l->nr - i - 1));
+			l->nr--;
+			f = (size_t)-1;		/* places have changed: begin again */
+			break;
+		}
+	}
+}
+
+int output_list_check(struct output_list *l)
+{
+	const struct output *first = NULL;
+
+	join_formats(l);
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct output *o = &l->v[i];
+
+		if (!goes_to_stdout(o) || goes_beside(o))
+			continue;
+		if (first)
+			return fail_why(-EINVAL, "--%s and --%s would both go to standard output. "
+					"Try: --%s=FILE", first->renderer->name, o->renderer->name,
+					o->renderer->name);
+		first = o;
+	}
+	return 0;
+}
+
 /* What standard output gets is no matter of files, unless it is a picture for a terminal. */
 static int place_one(struct output_list *l, struct output *o, const char *trace,
 		     const struct output_kind *kind)
@@ -160,7 +231,7 @@ static int place_one(struct output_list *l, struct output *o, const char *trace,
 	char *beside = NULL;
 
 	o->place = -1;
-	o->is_beside = goes_to_stdout(o) && o->renderer->is_picture && isatty(STDOUT_FILENO);
+	o->is_beside = goes_beside(o);
 	if (goes_to_stdout(o) && !o->is_beside)
 		return 0;
 	if (o->is_beside)

@@ -5,6 +5,7 @@
  *	struct opt rows[OUTPUT_OPTS_MAX];
  *	nr = output_list_opts(rows, offsetof(struct my_args, outputs))	one row per renderer
  *	opt_parse(...)							fills my_args.outputs
+ *	output_list_check(&args.outputs)		refuses two on standard output
  *	output_list_place(&args.outputs, files, trace, false)	names its files (output_files.h)
  *	output_files_guard(files)
  *	output_list_open(&args.outputs)		says now what cannot be written
@@ -35,6 +36,7 @@ struct output {
 	const char *file;		/* NULL or "-": standard output; borrowed from argv */
 	int place;			/* number of its file; -1: standard output */
 	bool is_beside;			/* the file's name is made from that of the trace */
+	bool by_ending;			/* -o: the file's ending has chosen the renderer */
 	int err;			/* of output_list_open(); it is not written */
 };
 
@@ -55,12 +57,21 @@ size_t output_list_opts(struct opt *rows, size_t offset);
 int output_list_parse_file(const struct opt *o, const char *value, void *dst);
 /* Fills options of other renderers than those of renderers.c; table ends with NULL. */
 size_t output_list_opts_of(const struct renderer *const table[], struct opt *rows, size_t offset);
+/* What -o FILE adds: an output whose format another option may change (output_list_check()). */
+int output_list_add_file(struct output_list *l, const struct renderer *renderer,
+			 const char *file);
 /* 0 or -ENOMEM */
 int output_list_add(struct output_list *l, const struct renderer *renderer, const char *file);
 /* Adds an output of another list, with its place. 0 or -ENOMEM, explained. */
 int output_list_add_placed(struct output_list *l, const struct output_list *from,
 			   const struct output *out);
 void output_list_release(struct output_list *l);
+
+/*
+ * Makes one output of a format and a file that were given apart (--speedscope -o x.json). 0, or
+ * -EINVAL after a message: several would be mixed on standard output.
+ */
+int output_list_check(struct output_list *l);
 
 /*
  * Adds the files of the outputs to files. trace: path of the trace that they are made from; it is

@@ -47,10 +47,10 @@ struct nearest nearest_to(const char *written)
 void nearest_offer(struct nearest *n, const char *known)
 {
 	unsigned distance = word_distance(n->written, known);
-	size_t len = strlen(n->written);
+	unsigned most = strlen(n->written) > 6 ? 2 : 1;
 
-	/* Up to a third of the letters may be wrong; with more it is another word. */
-	if (distance > (len + 2) / 3 || (n->best && distance >= n->distance))
+	/* A slip of the finger; with more it is another word that only looks alike. */
+	if (distance > most || (n->best && distance >= n->distance))
 		return;
 	n->best = known;
 	n->distance = distance;

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/fail.h"
+#include "src/base/habit.h"
 #include "src/base/nearest.h"
 
 struct parser {
@@ -82,6 +84,55 @@ static int take(struct parser *p, const struct opt *o, const char *shown, const 
 	return set(p, o, word);
 }
 
+/* ---- habits ---- */
+
+static const struct opt *find_long(const struct parser *p, const char *name, size_t len,
+				   size_t *nr);
+
+static void keep_word(struct parser *p, char *word)
+{
+	p->argv[++p->nr_words] = word;
+}
+
+/* Does what a habit means. value is what the user gave, or NULL. */
+static int follow(struct parser *p, const struct habit *h, char *value)
+{
+	const char *name = h->meant + 2, *equals = strchr(h->meant, '=');
+	const struct opt *o;
+	size_t nr;
+
+	if (!strcmp(h->meant, "<"))
+		keep_word(p, value);
+	if (h->meant[0] != '-')
+		return 0;
+	o = find_long(p, name, equals ? (size_t)(equals - name) : strlen(name), &nr);
+	if (!o)
+		return fail_why(-EINVAL, "%s is not an option of probee %s", h->meant, p->argv[0]);
+	return set(p, o, equals ? equals + 1 : o->arg && !is_optional(o) ? value : NULL);
+}
+
+/*
+ * Takes an option of another profiler. glued is a value in the same word, or NULL. false: it is
+ * none; *err is the result otherwise.
+ */
+static bool take_habit(struct parser *p, const char *shown, char *glued, int *err)
+{
+	char *next = p->next < p->argc ? p->argv[p->next] : NULL;
+	const struct habit *h = habit_of_option(p->argv[0], shown, glued ? glued : next);
+
+	if (!h || (!h->value && glued))
+		return false;
+	if (h->value && !glued)
+		p->next++;
+	if (!h->meant)
+		*err = fail_why(-EINVAL, "%s: %s", shown, h->say);
+	else if (h->say)
+		note("%s: %s", shown, h->say);
+	if (h->meant)
+		*err = follow(p, h, glued ? glued : next);
+	return true;
+}
+
 static int unknown(const struct parser *p, const char *shown, const char *name)
 {
 	struct nearest n = nearest_to(name);
@@ -133,22 +184,40 @@ static const struct opt *find_long(const struct parser *p, const char *name, siz
 	return *nr == 1 ? found : NULL;
 }
 
-static int parse_long(struct parser *p, const char *word)
+int opt_help_of(const char *word)
 {
-	const char *name = word + 2, *equals = strchr(name, '=');
+	const char *which = word + strlen("--help=");
+
+	if (!strcmp(word, "-h"))
+		return OPT_HELP_BRIEF;
+	if (!strcmp(word, "--help"))
+		return OPT_HELP;
+	if (strncmp(word, "--help=", strlen("--help=")) != 0)
+		return 0;
+	if (*which && !which[strspn(which, "0123456789")] && strlen(which) < 3)
+		return OPT_HELP_TOPIC - atoi(which);
+	return OPT_HELP_ALL;
+}
+
+static int parse_long(struct parser *p, char *word)
+{
+	char *name = word + 2, *equals = strchr(name, '=');
 	size_t len = equals ? (size_t)(equals - name) : strlen(name), nr;
 	const struct opt *o;
+	int err = 0;
 	char written[64], shown[80];
 
 	snprintf(written, sizeof(written), "%.*s", (int)len, name);
 	snprintf(shown, sizeof(shown), "--%s", written);
+	if (take_habit(p, shown, equals ? equals + 1 : NULL, &err))
+		return err;
 	o = find_long(p, name, len, &nr);
 	if (o) {
 		snprintf(shown, sizeof(shown), "--%s", o->name);
 		return take(p, o, shown, equals ? equals + 1 : NULL);
 	}
 	if (!strcmp(written, "help"))
-		return OPT_HELP;
+		return opt_help_of(word);
 	return nr && len ? ambiguous(p, name, len) : unknown(p, shown, written);
 }
 
@@ -162,16 +231,26 @@ static const struct opt *find_short(const struct parser *p, char key)
 	return NULL;
 }
 
-static int parse_short(struct parser *p, const char *word)
+/* One letter of a bundle: the last one can take the next word, others nothing. */
+static bool short_habit(struct parser *p, const char *shown, const char *rest, int *err)
+{
+	const struct habit *h = *rest ? habit_of_option(p->argv[0], shown, NULL) : NULL;
+
+	return (!*rest || h) && take_habit(p, shown, NULL, err);
+}
+
+static int parse_short(struct parser *p, char *word)
 {
 	int err = 0;
 
-	for (const char *c = word + 1; *c && !err; c++) {
+	for (char *c = word + 1; *c && !err; c++) {
 		const char shown[] = { '-', *c, 0 };
 		const struct opt *o = find_short(p, *c);
 
+		if (short_habit(p, shown, c + 1, &err))
+			continue;
 		if (!o && *c == 'h')
-			return OPT_HELP;
+			return OPT_HELP_BRIEF;
 		if (!o)
 			return unknown(p, shown, "");
 		if (!o->arg || (is_optional(o) && c[1] != '=')) {
@@ -184,9 +263,10 @@ static int parse_short(struct parser *p, const char *word)
 	return err;
 }
 
-static void keep_word(struct parser *p, char *word)
+/* Where a command to run may follow, it begins with the first word that is no number. */
+static bool begins_command(const char *word)
 {
-	p->argv[++p->nr_words] = word;
+	return word[strspn(word, "0123456789")];
 }
 
 int opt_parse(const struct opt_list *lists, size_t nr_lists, int argc, char **argv, void *args,
@@ -203,6 +283,10 @@ int opt_parse(const struct opt_list *lists, size_t nr_lists, int argc, char **ar
 
 		if (!strcmp(word, "--"))
 			break;
+		if (word[0] != '-' && after && begins_command(word)) {
+			p.next--;
+			break;
+		}
 		if (word[0] != '-' || !word[1])
 			keep_word(&p, word);
 		else

@@ -39,22 +39,47 @@ struct opt_list {
 	void *args;			/* what these rows fill; NULL: the args of opt_parse() */
 };
 
+enum opt_help {
+	OPT_HELP_BRIEF = -1000,		/* -h */
+	OPT_HELP = -1001,		/* --help */
+	OPT_HELP_ALL = -1002,		/* --help=all */
+	OPT_HELP_TOPIC = -1100,		/* --help=0; --help=1 is one less */
+	OPT_HELP_LAST = -1199,
+};
+/* Which help a word asks for; 0: none. */
+int opt_help_of(const char *word);
+static inline bool opt_is_help(int parsed)
+{
+	return parsed <= OPT_HELP_BRIEF && parsed >= OPT_HELP_LAST;
+}
+
 /*
  * Parses argv[1..argc-1] into args. Words that are not options are moved to argv[1..] in their
  * order and their number is returned. *after becomes the index in the original argv of the first
- * word after "--", or argc; after may be NULL, and then "--" only ends the options. -EINVAL after a
- * message that names the option and suggests the nearest one; OPT_HELP when --help or -h was met.
+ * word of a command to run: the one after "--", or the first that is neither an option nor a
+ * number; or argc. after may be NULL, and then "--" only ends the options. An option of another
+ * profiler does what it means here (habit.h); argv[0] is the command's name. -EINVAL after a
+ * message that names the option and suggests the nearest one; one of enum opt_help when help was
+ * asked for.
  */
-#define OPT_HELP (-1000)
 int opt_parse(const struct opt_list *lists, size_t nr_lists, int argc, char **argv, void *args,
 	      int *after);
 
+/* Which options are printed. */
+struct opt_selection {
+	const char *options;	/* these, as "all pid freq", in this order; NULL: all */
+	const char *heading;	/* those of this group alone; NULL: all */
+	const char *left_out;	/* not those of these groups, "Push|Output"; NULL: none */
+};
+
 /*
- * Prints the option part of --help: grouped, aligned and wrapped. Rows of one group stand together,
+ * Prints the option part of help: grouped, aligned and wrapped. Rows of one group stand together,
  * whatever list they are from; the groups come in the order of their first rows.
  */
-void opt_print_help(const struct opt_list *lists, size_t nr_lists, unsigned columns,
-		    void *file /* FILE * */);
+void opt_print_help(const struct opt_list *lists, size_t nr_lists, const struct opt_selection *s,
+		    unsigned columns, void *file /* FILE * */);
+/* Whether a heading is in "Push|Output"; headings may be NULL. */
+bool opt_has_heading(const char *headings, const char *heading);
 
 /* Ready-made parsers; dst types: bool, const char *, uint32_t, double (>0), uint64_t ns. */
 /* Sets a bool to true; rows with "[=BOOL]" also take true, yes, on, 1, false, no, off, 0. */

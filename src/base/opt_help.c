@@ -27,15 +27,19 @@ struct page {
 	const struct opt_list *lists;
 	size_t nr_lists;
 	int columns, indent;
+	bool is_alone;			/* one group is all that is printed */
 };
 
-static void print_wrapped(const struct page *p, const char *text)
+/* The first len bytes of text. */
+static void print_wrapped(const struct page *p, const char *text, size_t len)
 {
+	const char *end = text + len;
 	int column = p->indent;
 
-	while (*text) {
+	while (text < end) {
 		int n = (int)strcspn(text, " ");
 
+		n = n < end - text ? n : (int)(end - text);
 		if (column > p->indent && column + 1 + n > p->columns) {
 			fprintf(p->f, "\n%*s", p->indent, "");
 			column = p->indent;
@@ -47,8 +51,25 @@ static void print_wrapped(const struct page *p, const char *text)
 	fputc('\n', p->f);
 }
 
-static void print_row(const struct page *p, const struct opt *o)
+enum { BRIEF_BYTES = 100 };
+
+/* The part of a help text that -h shows: what stands before the details. */
+static size_t brief_length(const char *help)
 {
+	size_t len = strcspn(help, ";");
+	const char *colon = strstr(help, ": "), *open = memrchr(help, '(', len);
+
+	if (len > BRIEF_BYTES && colon && colon < help + len)
+		return (size_t)(colon - help);
+	/* No parenthesis is cut in two. */
+	if (open && !memchr(open, ')', len - (size_t)(open - help)))
+		return (size_t)(open - help);
+	return len;
+}
+
+static void print_row(const struct page *p, const struct opt *o, bool is_brief)
+{
+	const char *help = o->help ? o->help : "";
 	char left[96];
 	int n = format_left(o, left, sizeof(left));
 
@@ -56,7 +77,7 @@ static void print_row(const struct page *p, const struct opt *o)
 		fprintf(p->f, "%s\n%*s", left, p->indent, "");
 	else
 		fprintf(p->f, "%-*s", p->indent, left);
-	print_wrapped(p, o->help ? o->help : "");
+	print_wrapped(p, help, is_brief ? brief_length(help) : strlen(help));
 }
 
 struct row {
@@ -93,10 +114,10 @@ static void print_group(const struct page *p, const char *group)
 	struct row row;
 
 	if (*group)
-		fprintf(p->f, "\n%s:\n", group);
+		fprintf(p->f, "%s%s:\n", p->is_alone ? "" : "\n", group);
 	for (size_t i = 0; (row = row_at(p, i)).o; i++) {
 		if (!strcmp(row.group, group))
-			print_row(p, row.o);
+			print_row(p, row.o, false);
 	}
 }
 
@@ -116,20 +137,66 @@ static int left_columns(const struct opt_list *lists, size_t nr_lists)
 	return widest ? widest : LEFT_MAX;
 }
 
-void opt_print_help(const struct opt_list *lists, size_t nr_lists, unsigned columns, void *file)
+bool opt_has_heading(const char *headings, const char *heading)
 {
-	static const struct opt help = { 'h', "help", NULL, "show this and exit",
+	size_t len = strlen(heading);
+
+	for (const char *p = headings ? headings : ""; *p; p += strspn(p, "|")) {
+		size_t n = strcspn(p, "|");
+
+		if (n == len && !memcmp(p, heading, n))
+			return true;
+		p += n;
+	}
+	return false;
+}
+
+/* One row for each word; a word that is no option of these lists has none. */
+static void print_named(const struct page *p, const char *names)
+{
+	struct row row;
+
+	fputs("\nOptions:\n", p->f);
+	for (const char *name = names; *name; name += strspn(name, " ")) {
+		size_t len = strcspn(name, " ");
+
+		for (size_t i = 0; (row = row_at(p, i)).o; i++)
+			if (strlen(row.o->name) == len && !strncmp(row.o->name, name, len))
+				break;
+		if (row.o)
+			print_row(p, row.o, true);
+		name += len;
+	}
+}
+
+static bool is_wanted(const struct opt_selection *s, const char *heading)
+{
+	return s->heading ? !strcmp(s->heading, heading) : !opt_has_heading(s->left_out, heading);
+}
+
+void opt_print_help(const struct opt_list *lists, size_t nr_lists, const struct opt_selection *s,
+		    unsigned columns, void *file)
+{
+	static const struct opt help = { 'h', "help", NULL,
+					 "show help: -h in short, --help=all in full",
 					 .parse = opt_flag };
-	struct page p = { file, lists, nr_lists, (int)columns, left_columns(lists, nr_lists) };
+	struct page p = { file, lists, nr_lists, (int)columns, left_columns(lists, nr_lists),
+			  s->heading != NULL };
 	struct row row;
 	bool any_group = false;
 
+	if (s->options) {
+		print_named(&p, s->options);
+		return;
+	}
 	for (size_t i = 0; (row = row_at(&p, i)).o; i++) {
-		if (is_first_of_group(&p, i))
+		if (is_first_of_group(&p, i) && is_wanted(s, row.group))
 			print_group(&p, row.group);
 		any_group |= *row.group != 0;
 	}
+	if (s->heading)
+		return;
 	if (any_group)
 		fputc('\n', p.f);
-	print_row(&p, &help);
+	print_row(&p, &help, false);
 }

@@ -9,6 +9,7 @@
 #include "src/base/opt.h"
 #include "src/commands/agent_push.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/recording/recording.h"
 
 struct agent_args {
@@ -47,6 +48,8 @@ static int record(int argc, char **argv, struct shared_rates *rates)
 	int err = record_args_parse(mode, argc, argv, &args), code = EXIT_USAGE;
 
 	args.capture.rates = rates;
+	if (!err)
+		err = record_args_find_targets(&args);
 	if (!err) {
 		err = recording_run(mode, &args, argc, argv, &result);
 		code = err ? exit_code_of(fail_if_silent(err, "%s", mode->name)) : EXIT_OK;
@@ -61,7 +64,7 @@ static int check_record(int argc, char **argv)
 	struct record_args args;
 	int err = record_args_parse(mode_of(argv), argc, argv, &args);
 
-	if (err == OPT_HELP || (!err && (args.dry_run || args.outputs.nr || args.duration_ns ||
+	if (opt_is_help(err) || (!err && (args.dry_run || args.outputs.nr || args.duration_ns ||
 					 args.command < argc ||
 					 args.render.columns_shown.wants_help ||
 					 args.capture.events.wants_help)))
@@ -102,8 +105,8 @@ int cmd_agent(const struct command_table *all, int argc, char **argv)
 	struct agent_args args = { .config = NULL };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 
-	if (nr == OPT_HELP)
-		return command_help(all, "agent", &list, 1);
+	if (opt_is_help(nr))
+		return command_help(all, "agent", nr, &list, 1);
 	if (nr > 0)
 		fail_why(-EINVAL, "%s: what is that? Try: probee agent --config %s", argv[1],
 			 argv[1]);

@@ -11,6 +11,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -143,6 +144,16 @@ static void put_levels(const struct completion *c)
 	put_parts(c, fold_by_names, "|");
 }
 
+static void put_users(const struct completion *c)
+{
+	const struct passwd *user;
+
+	setpwent();
+	while ((user = getpwent()))
+		offer_text(c, user->pw_name);
+	endpwent();
+}
+
 static void put_columns(const struct completion *c)
 {
 	offer_text(c, "all");
@@ -160,6 +171,7 @@ static const struct {
 	{ "PIDS", put_processes, true },
 	{ "TIDS", put_threads, true },
 	{ "CPUS", put_cpus, true },
+	{ "USERS", put_users, true },
 	{ "EVENTS", put_events, true },
 	{ "EVENT", put_events, false },
 	{ "STATES", put_states, true },

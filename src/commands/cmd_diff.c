@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/render/diff_renderers.h"
 #include "formats/render/output_list.h"
@@ -9,6 +10,7 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/commands/pager.h"
 #include "src/commands/report_options.h"
 #include "src/commands/shut_in.h"
@@ -203,15 +205,29 @@ static int run(struct diff_args *args)
 	return code;
 }
 
+static int check_outputs(struct diff_args *args)
+{
+	return output_list_check(&args->outputs) ?: report_options_check(&args->show);
+}
+
 static int check_args(struct diff_args *args, int nr, char **argv)
 {
+	static char before[] = DEFAULT_TRACE ".old", after[] = DEFAULT_TRACE;
+
+	if (!nr && !access(before, F_OK) && !access(after, F_OK)) {
+		args->paths[BEFORE] = before;
+		args->paths[AFTER] = after;
+		return check_outputs(args);
+	}
 	if (nr != 2)
-		return fail_why(-EINVAL, "diff needs two traces: the one before and the one after");
+		return fail_why(-EINVAL, "diff needs two traces, the one before and the one "
+				"after%s", nr ? "" : ", and " DEFAULT_TRACE ".old and "
+				DEFAULT_TRACE " are not both here");
 	if (!strcmp(argv[1], "-") && !strcmp(argv[2], "-"))
 		return fail_why(-EINVAL, "only one of the traces can be standard input");
 	args->paths[BEFORE] = argv[1];
 	args->paths[AFTER] = argv[2];
-	return report_options_check(&args->show);
+	return check_outputs(args);
 }
 
 int cmd_diff(const struct command_table *all, int argc, char **argv)
@@ -225,8 +241,8 @@ int cmd_diff(const struct command_table *all, int argc, char **argv)
 	};
 	int nr = opt_parse(lists, 3, argc, argv, &args, NULL), rc = EXIT_USAGE;
 
-	if (nr == OPT_HELP)
-		rc = command_help(all, "diff", lists, 3);
+	if (opt_is_help(nr))
+		rc = command_help(all, "diff", nr, lists, 3);
 	else if (nr >= 0)
 		rc = check_args(&args, nr, argv) ? command_usage(all, "diff") : run(&args);
 	output_list_release(&args.outputs);

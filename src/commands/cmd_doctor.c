@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* probee doctor: checks what this kernel and these rights allow, a line each; needs no rights. */
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -125,8 +126,8 @@ int cmd_doctor(const struct command_table *all, int argc, char **argv)
 	struct doctor_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 
-	if (nr == OPT_HELP)
-		return command_help(all, "doctor", &list, 1);
+	if (opt_is_help(nr))
+		return command_help(all, "doctor", nr, &list, 1);
 	if (nr < 0)
 		return EXIT_USAGE;
 	if (nr > 0) {

@@ -22,6 +22,7 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/commands/report_many.h"
 #include "src/commands/report_options.h"
 #include "src/commands/sql_engine.h"
@@ -201,8 +202,8 @@ int cmd_export(const struct command_table *all, int argc, char **argv)
 	};
 	int nr = opt_parse(lists, 2, argc, argv, &args, NULL), rc = EXIT_USAGE;
 
-	if (nr == OPT_HELP) {
-		rc = command_help(all, "export", lists, 2);
+	if (opt_is_help(nr)) {
+		rc = command_help(all, "export", nr, lists, 2);
 	} else if (nr >= 0 && args.show.render.columns_shown.wants_help) {
 		csv_columns_help(stdout);
 		rc = EXIT_OK;

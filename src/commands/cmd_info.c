@@ -15,6 +15,7 @@
 #include "src/base/opt.h"
 #include "src/base/plural.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/commands/info_commands.h"
 #include "src/commands/info_flight.h"
 #include "src/commands/info_health.h"
@@ -464,13 +465,16 @@ int cmd_info(const struct command_table *all, int argc, char **argv)
 	struct opt_list list = { info_opts, sizeof(info_opts) / sizeof(info_opts[0]), NULL };
 	struct info_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
+	const char *path;
 
-	if (nr == OPT_HELP)
-		return command_help(all, "info", &list, 1);
-	if (nr == 1)
-		return run(&args, argv[1]);
+	if (opt_is_help(nr))
+		return command_help(all, "info", nr, &list, 1);
 	if (nr < 0)
 		return EXIT_USAGE;
-	fail_why(-EINVAL, nr ? "info tells about one trace at a time" : "info needs a trace");
-	return command_usage(all, "info");
+	if (nr > 1) {
+		fail_why(-EINVAL, "info tells about one trace at a time");
+		return command_usage(all, "info");
+	}
+	path = command_trace(nr, argv);
+	return path ? run(&args, path) : EXIT_USAGE;
 }

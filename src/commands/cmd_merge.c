@@ -14,6 +14,7 @@
 #include "src/base/opt.h"
 #include "src/base/plural.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/commands/shut_in.h"
 #include "src/commands/trace_list.h"
 #include "src/output/output_files.h"
@@ -225,8 +226,8 @@ int cmd_merge(const struct command_table *all, int argc, char **argv)
 	struct merge_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 
-	if (nr == OPT_HELP)
-		return command_help(all, "merge", &list, 1);
+	if (opt_is_help(nr))
+		return command_help(all, "merge", nr, &list, 1);
 	if (nr < 0)
 		return EXIT_USAGE;
 	if (check(&args, nr))

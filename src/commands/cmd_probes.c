@@ -9,6 +9,7 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/commands/probe_places.h"
 #include "src/probes/probe_spec.h"
 #include "src/probes/uprobe_points.h"
@@ -52,8 +53,8 @@ int cmd_probes(const struct command_table *all, int argc, char **argv)
 	struct probes_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL), err = 0;
 
-	if (nr == OPT_HELP)
-		return command_help(all, "probes", &list, 1);
+	if (opt_is_help(nr))
+		return command_help(all, "probes", nr, &list, 1);
 	if (nr < 0)
 		return EXIT_USAGE;
 	if (!nr) {

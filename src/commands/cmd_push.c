@@ -18,6 +18,7 @@
 #include "src/base/visible.h"
 #include "src/base/stop_signals.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/push/push.h"
 #include "src/push/push_answer.h"
 #include "src/push/push_body.h"
@@ -297,8 +298,8 @@ int cmd_push(const struct command_table *all, int argc, char **argv)
 	};
 	int nr = opt_parse(lists, 2, argc, argv, &args, NULL), code;
 
-	if (nr == OPT_HELP)
-		code = command_help(all, "push", lists, 2);
+	if (opt_is_help(nr))
+		code = command_help(all, "push", nr, lists, 2);
 	else if (nr < 0 || check(&args, nr))
 		code = command_usage(all, "push");
 	else

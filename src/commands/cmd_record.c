@@ -11,6 +11,7 @@
 #include "src/base/opt.h"
 #include "src/capture/collectors/usdt_stack_list.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/commands/flight_command.h"
 #include "src/commands/live_command.h"
 #include "src/commands/probe_places.h"
@@ -18,7 +19,7 @@
 #include "src/probes/uprobe_points.h"
 #include "src/recording/recording.h"
 
-static int help(const struct command_table *all, const struct record_mode *mode)
+static int help(const struct command_table *all, const struct record_mode *mode, int how)
 {
 	struct opt rows[OUTPUT_OPTS_MAX], push_rows[PUSH_OPTS_MAX];
 	struct opt_list lists[RECORD_LISTS + 1];
@@ -26,7 +27,7 @@ static int help(const struct command_table *all, const struct record_mode *mode)
 
 	if (mode->sample)
 		lists[nr++] = record_push_rows(push_rows);
-	return command_help(all, mode->name, lists, nr);
+	return command_help(all, mode->name, how, lists, nr);
 }
 
 static int list_columns(void)
@@ -121,14 +122,16 @@ static int parsed(const struct command_table *all, const struct record_mode *mod
 	struct record_args args;
 	int err = record_args_parse(mode, argc, argv, &args), code;
 
-	if (err == OPT_HELP)
-		code = help(all, mode);
+	if (opt_is_help(err))
+		code = help(all, mode, err);
 	else if (err)
 		code = EXIT_USAGE;
 	else if (args.render.columns_shown.wants_help)
 		code = list_columns();
 	else if (args.capture.events.wants_help)
 		code = list_events();
+	else if (record_args_find_targets(&args))
+		code = EXIT_FAILED;
 	else if (args.dry_run)
 		code = show_places(&args, argc, argv);
 	else if (args.flight.keep_ns)

@@ -12,6 +12,7 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/commands/pager.h"
 #include "src/commands/report_follow.h"
 #include "src/commands/report_many.h"
@@ -240,12 +241,12 @@ static int refuse_many(const struct report_args *args, int nr, char **argv)
 	return nr > 1 && args->follow ? fail_why(-EINVAL, "--follow shows one trace") : 0;
 }
 
-static int check_args(const struct report_args *args, int nr, char **argv)
+static int check_args(struct report_args *args, int nr, char **argv)
 {
 	int err = are_many(nr, argv) ? refuse_many(args, nr, argv) : 0;
 
-	if (!nr)
-		err = fail_why(-EINVAL, "report needs a trace");
+	if (!err)
+		err = output_list_check(&args->outputs);
 	return err ? err : report_options_check(&args->show);
 }
 
@@ -277,19 +278,22 @@ int cmd_report(const struct command_table *all, int argc, char **argv)
 		{ report_opts, sizeof(report_opts) / sizeof(report_opts[0]), NULL },
 	};
 	int nr = opt_parse(lists, 3, argc, argv, &args, NULL), rc = EXIT_USAGE;
+	char *path = NULL;
 
-	if (nr == OPT_HELP)
-		rc = command_help(all, "report", lists, 3);
+	if (opt_is_help(nr))
+		rc = command_help(all, "report", nr, lists, 3);
 	else if (nr >= 0 && args.show.render.columns_shown.wants_help)
 		rc = list_columns();
-	else if (nr == 1 && args.tui)
-		rc = show_in_terminal(all, argv[1]);
+	else if (nr >= 0 && nr <= 1 && !(path = command_trace(nr, argv)))
+		rc = EXIT_USAGE;
+	else if (path && args.tui)
+		rc = show_in_terminal(all, path);
 	else if (nr >= 0 && check_args(&args, nr, argv))
 		rc = command_usage(all, "report");
 	else if (nr >= 0 && are_many(nr, argv))
 		rc = run_many(&args, argv + 1, (size_t)nr);
 	else if (nr >= 0)
-		rc = run(&args, argv[1]);
+		rc = run(&args, path);
 	output_list_release(&args.outputs);
 	report_options_release(&args.show);
 	return rc;

@@ -10,6 +10,7 @@
 #include "src/base/fail.h"
 #include "src/base/visible.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/commands/live_command.h"
 #include "src/commands/serve_options.h"
 #include "src/commands/top_recorder.h"
@@ -151,13 +152,13 @@ static int serve_machine(const struct command_table *all, const struct serve_opt
 
 /* ---- the command line ---- */
 
-static int help(const struct command_table *all)
+static int help(const struct command_table *all, int how)
 {
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[RECORD_LISTS + 1] = { serve_option_list };
 	size_t nr = record_opt_lists(&record_modes[RECORD_BOTH], NULL, rows, lists + 1);
 
-	return command_help(all, "serve", lists, nr + 1);
+	return command_help(all, "serve", how, lists, nr + 1);
 }
 
 static int run(const struct command_table *all, struct live_words *words,
@@ -167,8 +168,8 @@ static int run(const struct command_table *all, struct live_words *words,
 	struct serve_options opts;
 	int nr;
 
-	if (live_words_ask_for_help(words))
-		return help(all);
+	if (live_words_help(words))
+		return help(all, live_words_help(words));
 	if (opt_parse(&serve_option_list, 1, words->own[0].nr, words->own[0].v, args,
 		      NULL) < 0 ||
 	    serve_options_fill(args, &opts))

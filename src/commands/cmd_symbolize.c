@@ -16,6 +16,7 @@
 #include "src/base/opt.h"
 #include "src/base/worker.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/commands/shut_in.h"
 #include "src/commands/symbolize_summary.h"
 #include "src/foreign/debug_server.h"
@@ -421,8 +422,8 @@ int cmd_symbolize(const struct command_table *all, int argc, char **argv)
 	struct symbolize_args args = { 0 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL), rc = EXIT_USAGE;
 
-	if (nr == OPT_HELP)
-		rc = command_help(all, "symbolize", &list, 1);
+	if (opt_is_help(nr))
+		rc = command_help(all, "symbolize", nr, &list, 1);
 	else if (nr >= 0 && check(&args, nr))
 		rc = command_usage(all, "symbolize");
 	else if (nr >= 0) {

@@ -9,6 +9,7 @@
 
 #include "src/base/fail.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/commands/live_command.h"
 #include "src/commands/serve_options.h"
 #include "src/commands/shut_in.h"
@@ -134,14 +135,14 @@ static int run(const struct command_table *all, const struct top_args *args,
 	return code;
 }
 
-static int help(const struct command_table *all)
+static int help(const struct command_table *all, int how)
 {
 	struct opt rows[OUTPUT_OPTS_MAX];
 	struct opt_list lists[RECORD_LISTS + 3] = { tui_option_list, top_option_list,
 						    serve_option_list };
 	size_t nr = record_opt_lists(&record_modes[RECORD_BOTH], NULL, rows, lists + 3);
 
-	return command_help(all, "top", lists, nr + 3);
+	return command_help(all, "top", how, lists, nr + 3);
 }
 
 static int parse(struct live_words *w, const struct opt_list *lists, struct top_args *args)
@@ -163,8 +164,8 @@ int cmd_top(const struct command_table *all, int argc, char **argv)
 	int code = EXIT_FAILED;
 
 	if (!live_words_new(&words, argc, argv, lists, 3)) {
-		if (live_words_ask_for_help(&words))
-			code = help(all);
+		if (live_words_help(&words))
+			code = help(all, live_words_help(&words));
 		else if (parse(&words, lists, &args))
 			code = command_usage(all, "top");
 		else

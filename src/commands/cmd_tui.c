@@ -7,6 +7,7 @@
 #include "formats/trace/trace_output.h"
 #include "src/base/fail.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/commands/shut_in.h"
 #include "src/commands/tui_options.h"
 
@@ -48,16 +49,17 @@ int cmd_tui(const struct command_table *all, int argc, char **argv)
 {
 	struct tui_args args = { .follow = false };
 	int nr = opt_parse(&tui_option_list, 1, argc, argv, &args, NULL);
+	const char *path;
 
-	if (nr == OPT_HELP)
-		return command_help(all, "tui", &tui_option_list, 1);
+	if (opt_is_help(nr))
+		return command_help(all, "tui", nr, &tui_option_list, 1);
 	if (nr < 0)
 		return command_usage(all, "tui");
-	if (nr != 1) {
-		fail_why(-EINVAL, nr ? "tui shows one trace at a time"
-				     : "tui needs a trace. This machine, live: probee top");
+	if (nr > 1) {
+		fail_why(-EINVAL, "tui shows one trace at a time");
 		return command_usage(all, "tui");
 	}
+	path = command_trace(nr, argv);
 	tui_options_finish(&args);
-	return show_file(&args, argv[1]);
+	return path ? show_file(&args, path) : EXIT_USAGE;
 }

@@ -14,6 +14,7 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/commands/shut_in.h"
 #include "src/inspect/find_binary.h"
 #include "src/inspect/mapped_binaries.h"
@@ -319,8 +320,8 @@ int cmd_unwind_info(const struct command_table *all, int argc, char **argv)
 	struct unwind_info_args args = { .top = UINT32_MAX };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
 
-	if (nr == OPT_HELP)
-		return command_help(all, "unwind-info", &list, 1);
+	if (opt_is_help(nr))
+		return command_help(all, "unwind-info", nr, &list, 1);
 	if (nr < 0)
 		return EXIT_USAGE;
 	if (nr)

@@ -10,6 +10,7 @@
 #include "src/base/opt.h"
 #include "src/base/plural.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 #include "src/commands/shut_in.h"
 #include "src/inspect/rule_text.h"
 #include "src/model/definition_store.h"
@@ -239,13 +240,16 @@ int cmd_verify(const struct command_table *all, int argc, char **argv)
 	struct opt_list list = { verify_opts, sizeof(verify_opts) / sizeof(verify_opts[0]), NULL };
 	struct verify_args args = { .limit = 10 };
 	int nr = opt_parse(&list, 1, argc, argv, &args, NULL);
+	const char *path;
 
-	if (nr == OPT_HELP)
-		return command_help(all, "verify", &list, 1);
-	if (nr == 1)
-		return run(&args, argv[1]);
+	if (opt_is_help(nr))
+		return command_help(all, "verify", nr, &list, 1);
 	if (nr < 0)
 		return EXIT_USAGE;
-	fail_why(-EINVAL, nr ? "verify judges one trace at a time" : "verify needs a trace");
-	return command_usage(all, "verify");
+	if (nr > 1) {
+		fail_why(-EINVAL, "verify judges one trace at a time");
+		return command_usage(all, "verify");
+	}
+	path = command_trace(nr, argv);
+	return path ? run(&args, path) : EXIT_USAGE;
 }

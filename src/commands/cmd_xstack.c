@@ -14,6 +14,7 @@
 #include "src/base/fail.h"
 #include "src/base/opt.h"
 #include "src/commands/command.h"
+#include "src/commands/help.h"
 
 struct xstack_args {
 	bool all, quiet, reversed, version;
@@ -77,10 +78,10 @@ int cmd_xstack(const struct command_table *all, int argc, char **argv)
 	int nr;
 
 	if (argc < 2)
-		return command_help(all, "xstack", &list, 1);
+		return command_help(all, "xstack", OPT_HELP, &list, 1);
 	nr = opt_parse(&list, 1, argc, argv, &args, NULL);
-	if (nr == OPT_HELP)
-		return command_help(all, "xstack", &list, 1);
+	if (opt_is_help(nr))
+		return command_help(all, "xstack", nr, &list, 1);
 	if (nr > 0)
 		fail_why(-EINVAL, "%s: what is that? Try: xstack -p %s", argv[1], argv[1]);
 	else if (!nr && !args.all && !args.pid && !args.tid)

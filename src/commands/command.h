@@ -8,8 +8,8 @@
  *
  * run() gets all commands of the program, because help and completion look at them, and the words
  * of the command line from the command's own name on: argv[0] is "report". It parses them with
- * opt_parse(), answers OPT_HELP with command_help(), and returns one of the exit codes below. Only
- * main.c and cmd_*.c know exit codes; everything under them speaks -errno.
+ * opt_parse(), answers enum opt_help with command_help() (help.h), and returns one of the exit
+ * codes below. Only main.c and cmd_*.c know exit codes; everything under them speaks -errno.
  */
 #pragma once
 
@@ -67,9 +67,12 @@ int run_without_command(int argc, char **argv);
 const struct command *command_next(const struct command_table *all, const struct command *c);
 const struct command *command_find(const struct command_table *all, const char *name);
 
-/* Prints usage, summary and options to stdout; returns EXIT_OK. */
-int command_help(const struct command_table *all, const char *name, const struct opt_list *lists,
-		 size_t nr_lists);
+/*
+ * The trace to read: the first of nr words behind argv[0], or, where there is none, the one that
+ * recordings write without -o. NULL, after a message: that is not here.
+ */
+#define DEFAULT_TRACE "trace.pbz"
+char *command_trace(int nr, char **argv);
 
 /*
  * After a usage mistake that fail_why() explained: prints the usage, names --help and returns
@@ -82,6 +85,7 @@ int exit_code_of(int err);
 
 int cmd_sample(const struct command_table *all, int argc, char **argv);
 int cmd_snapshot(const struct command_table *all, int argc, char **argv);
+int cmd_dump(const struct command_table *all, int argc, char **argv);
 int cmd_record(const struct command_table *all, int argc, char **argv);
 int cmd_report(const struct command_table *all, int argc, char **argv);
 int cmd_diff(const struct command_table *all, int argc, char **argv);

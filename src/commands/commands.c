@@ -5,10 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/fail.h"
-#include "src/base/opt.h"
-#include "src/commands/pager.h"
 
 static bool holds(const struct command_set *set, const struct command *c)
 {
@@ -39,45 +38,17 @@ const struct command *command_find(const struct command_table *all, const char *
 	return NULL;
 }
 
-/* At most 100 columns, because longer lines are hard to read. */
-static unsigned help_columns(unsigned terminal)
+char *command_trace(int nr, char **argv)
 {
-	return !terminal ? 80 : terminal < 60 ? 60 : terminal > 100 ? 100 : terminal;
-}
+	static char name[] = DEFAULT_TRACE;
 
-/* Prints the usage line; further lines begin under the part after "usage: probee NAME ". */
-static void print_usage(const struct command *c, unsigned columns)
-{
-	int indent = printf("usage: probee %s%s", c->name, c->usage[0] ? " " : "");
-	int column = indent;
-
-	for (const char *p = c->usage; *p;) {
-		/* A part such as "[-d TIME]" is not broken. */
-		size_t n = *p == '[' || *p == '(' ? strcspn(p, "])") : 0;
-
-		n += strcspn(p + n, " ");
-		if (column > indent && column + 1 + (int)n > (int)columns) {
-			printf("\n%*s", indent, "");
-			column = indent;
-		}
-		column += printf("%s%.*s", column > indent ? " " : "", (int)n, p);
-		p += n;
-		p += strspn(p, " ");
-	}
-	putchar('\n');
-}
-
-int command_help(const struct command_table *all, const char *name, const struct opt_list *lists,
-		 size_t nr_lists)
-{
-	const struct command *c = command_find(all, name);
-	struct pager pager;
-
-	pager_begin(&pager, 0);
-	print_usage(c, help_columns(pager.columns));
-	printf("\nprobee %s: %s\n", c->name, c->summary);
-	opt_print_help(lists, nr_lists, help_columns(pager.columns), stdout);
-	return pager_end(&pager) ? EXIT_FAILED : EXIT_OK;
+	if (nr)
+		return argv[1];
+	if (!access(name, F_OK))
+		return name;
+	fail_why(-ENOENT, "%s needs a trace, and there is no %s here. Try: probee record -a -d 10",
+		 argv[0], name);
+	return NULL;
 }
 
 int command_usage(const struct command_table *all, const char *name)

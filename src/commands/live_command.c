@@ -79,14 +79,14 @@ void live_words_release(struct live_words *w)
 	free(w->rest.v);
 }
 
-bool live_words_ask_for_help(const struct live_words *w)
+int live_words_help(const struct live_words *w)
 {
 	const struct words *r = &w->rest;
+	int how = 0;
 
-	for (int i = 1; i < r->nr && strcmp(r->v[i], "--"); i++)
-		if (!strcmp(r->v[i], "-h") || !strcmp(r->v[i], "--help"))
-			return true;
-	return false;
+	for (int i = 1; i < r->nr && strcmp(r->v[i], "--") && !how; i++)
+		how = opt_help_of(r->v[i]);
+	return how;
 }
 
 int live_words_check(const char *command, const struct record_args *record)
@@ -100,14 +100,22 @@ int live_words_check(const char *command, const struct record_args *record)
 	return 0;
 }
 
-/* They stand before the "--" of a command to run. */
+/* Where the command to run begins, with the "--" before it, if there is one. */
+static int command_start(const struct words *r, int command)
+{
+	if (command >= r->nr)
+		return r->nr;
+	return strcmp(r->v[command - 1], "--") ? command : command - 1;
+}
+
+/* They stand before a command to run. */
 void live_words_complete(struct live_words *w, const struct record_args *record)
 {
 	struct words *r = &w->rest;
-	int at = record->command < r->nr ? record->command - 1 : r->nr, more = 0;
+	int at = command_start(r, record->command), more = 0;
 	char *words[MORE_WORDS];
 
-	if (!record->all && !record->pids.nr && !record->tids.nr && record->command == r->nr)
+	if (!record->all && !record_args_have_target(record) && record->command == r->nr)
 		words[more++] = "-a";
 	if (!record->output) {
 		words[more++] = "-o";

@@ -35,7 +35,8 @@ int live_words_new(struct live_words *w, int argc, char **argv, const struct opt
 		   size_t nr_lists);
 void live_words_release(struct live_words *w);
 
-bool live_words_ask_for_help(const struct live_words *w);
+/* enum opt_help; 0: they do not ask for help. */
+int live_words_help(const struct live_words *w);
 /*
  * A recording that goes to no file is in memory, in segments. The last of them are kept, for
  * reports that need the samples.

@@ -33,6 +33,8 @@ static const struct command record_commands[] = {
 	{ "record", "both in one recording: CPU time by samples, waiting by snapshots",
 	  "[-a | -p PIDS] [-F HZ] [--snap-freq HZ] [-d TIME] [-o trace.pbz] [-- CMD ARGS]",
 	  cmd_record, true },
+	{ "dump", "print the stack of every thread now, with what it waits for",
+	  "[PID|NAME ...] [--native] [--all] [--json]", cmd_dump, true },
 	{ "top", "record, and look at it in the terminal meanwhile",
 	  "[-a | -p PIDS] [--view threads] [-o trace.pbz] [-- CMD ARGS]", cmd_top, true },
 	{ "tui", "show a trace in the terminal; one that still grows is followed",

@@ -78,7 +78,7 @@ int record_push_words(struct live_words *w, int argc, char **argv, struct record
 	if (err)
 		return err;
 	w->rest.v[0] = argv[0];
-	if (w->own[0].nr < 2 || live_words_ask_for_help(w))
+	if (w->own[0].nr < 2 || live_words_help(w))
 		return 0;
 	err = opt_parse(&list, 1, w->own[0].nr, w->own[0].v, p, NULL);
 	if (err < 0)

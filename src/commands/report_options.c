@@ -117,11 +117,11 @@ static const struct opt rows[] = {
 	  AT(query.native_loops), NULL, NULL, NULL },
 	{ 0, "native-only", NULL, "no frames of interpreted programs: only those of native code",
 	  opt_flag, AT(query.native_only), NULL, NULL, NULL },
-	{ 0, "kernel-suffix", "TEXT",
 	{ 0, "full-names", NULL,
 	  "whole names of functions in text, pictures and pages, too, with all arguments of "
 	  "templates",
 	  opt_flag, AT(render.full_names), NULL, NULL, NULL },
+	{ 0, "kernel-suffix", "TEXT",
 	  "what marks kernel functions in text and folded stacks (default _[k])", opt_string,
 	  AT(render.kernel_suffix), NULL, NULL, NULL },
 	{ 0, "marks", "MARKS",

@@ -6,7 +6,8 @@
 cd "$TMP" || exit 1
 
 for c in sample snapshot; do
-	run probee $c -p abc;                   exits 2; says "'abc'"
+	run probee $c -p no-such-name;          exits 1; one_line; says "no process is called 'no-such-name'"
+	run probee $c -p 1-;                    exits 2; says "'1-'"
 	run probee $c -a -F 0;                  exits 2; says "'0'"
 	run probee $c -a -F fast;               exits 2; says "'fast'"
 	run probee $c -a --unwind magic;        exits 2; says 'magic'

@@ -27,6 +27,35 @@ for c in $commands; do
 	[ "$(awk 'length > 80' "$TMP/stdout" | wc -l)" = 0 ] || wrong "help is wider than 80 columns"
 	[ -z "$(grep -E '^[A-Z].*:$' "$TMP/stdout" | sort | uniq -d)" ] || wrong 'has two groups of one name'
 done
+# In tiers: a screen of the options that matter, the groups, all of them; topics; recipes.
+for c in $commands; do
+	run probee "$c" -h; exits 0; silent; prints "usage: probee $c"; prints 'Examples:'; prints "probee $c --help"
+	brief=$(grep -c '^ .*--[a-z]' "$TMP/stdout")
+	[ "$(wc -l <"$TMP/stdout")" -le 34 ] || wrong "is longer than a screen"
+	run probee "$c" --help=all; exits 0; silent
+	[ "$(grep -c '^ .*--[a-z]' "$TMP/stdout")" -ge "$((brief - 6))" ] || wrong 'has fewer options than -h'
+	while read -r o; do
+		run probee "$c" --help=all; prints "--$o"
+	done < <(probee "$c" -h | sed -n '/^Options:/,/^Examples:/s/^  .\{0,6\}--\([a-z-]*\).*/\1/p')
+done
+run probee sample --help;     prints 'probee help output'; prints '--freq'; prints 'Examples:'
+grep -q -- --speedscope "$TMP/stdout" && wrong 'has what a topic has'
+run probee sample --help=all; prints '--speedscope'; prints '--flight'
+run probee help output;       exits 0; silent; prints '--speedscope'
+grep -q 'usage:' "$TMP/stdout" && wrong 'is more than a topic'
+run probee help flight;       prints '--trigger'
+run probee help filters;      prints '--include'
+run probee help recipes;      exits 0; silent; prints 'probee diff'
+# Each recipe is a command line that is understood, but for its program and its process.
+while read -r line; do
+	for part in "${line%%;*}" "${line##*; }"; do
+		part=${part#sudo }
+		[[ $part != 'probee dump'* ]] || continue
+		[[ $part == 'probee report'* || $part == 'probee diff'* || $part == 'probee top'* ]] ||
+			{ run bash -c "\"$PROBEE\" ${part#probee } --columns help"; exits 0; prints timestamp; }
+	done
+done < <(probee help recipes | sed -n 's/ -- .*//; s/^    //p')
+
 run probee --help
 [ "$(awk 'length > 80' "$TMP/stdout" | wc -l)" = 0 ] || wrong "help is wider than 80 columns"
 

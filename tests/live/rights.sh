@@ -50,7 +50,7 @@ for args in "sample -p 0 -d 1" "sample -p 4999999 -d 1" "snapshot -p 4999999 -i 
 	check "$args: one line" one_line "$T/err"
 	check "$args: names it" grep -qE "4999999|process 0" "$T/err"
 done
-for args in "sample -p -1" "sample -p abc" "snapshot" "sample -F 0 -a" "sample -F x -a" \
+for args in "sample -p -1" "sample -p 1-" "snapshot" "sample -F 0 -a" "sample -F x -a" \
 	"sample --unwind magic -a"; do
 	run_limited $args -o out/none.pbz
 	check "$args: usage" equal "$RC" 2

@@ -81,8 +81,8 @@ offers -- sample -F ''
 for c in $commands; do
 	[ $c != help ] || continue
 	while read -r kind; do
-		case $kind in FILE | DIR | HZ | TIME | SIZE | MS | COLUMNSxROWS | ADDRESS:PORT | URL | NAME=VALUE | NAME | N | 1/N | P | TEXT | GLOB | REGEX | FUNCTION | CONDITION | ARGUMENTS | ENTRY,RETURN | PERCENT | LETTERS) continue ;; esac
+		case $kind in FILE | DIR | HZ | TIME | SIZE | MS | COLUMNSxROWS | ADDRESS:PORT | URL | NAME=VALUE | NAME | N | 1/N | P | TEXT | GLOB | UNITS | CONTAINERS | REGEX | FUNCTION | CONDITION | ARGUMENTS | ENTRY,RETURN | PERCENT | LETTERS) continue ;; esac
 		[ "$("$PROBEE" complete "$kind" '')" ] || { echo "$c: nothing is known of the kind $kind"; bad=1; }
-	done < <("$PROBEE" $c --help | sed -n -E 's/^ {2,6}(-[A-Za-z], )?--[a-z-]+ ([^ ]+)(  .*|$)/\2/p')
+	done < <("$PROBEE" $c --help=all | sed -n -E 's/^ {2,6}(-[A-Za-z], )?--[a-z-]+ ([^ ]+)(  .*|$)/\2/p')
 done
 exit $bad

@@ -14,9 +14,10 @@ make OUT="$OUT" install DESTDIR="$TMP/root" PREFIX=/usr >"$TMP/log" 2>&1 || { ca
 page=$TMP/root/usr/share/man/man1/probee.1
 for c in $("$PROBEE" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' | grep -v help); do
 	grep -q "^.SS probee ${c//-/\\\\-}$" "$page" || fail "the manual page has no section about $c"
-	for o in $("$PROBEE" "$c" --help | grep -oE '^ .{0,6}--[a-z][a-z-]*' | grep -oE -- '--[a-z-]+'); do
+	for o in $("$PROBEE" "$c" --help=all | grep -oE '^ .{0,6}--[a-z][a-z-]*' | grep -oE -- '--[a-z-]+'); do
 		grep -qF -- "${o//-/\\-}" "$page" || fail "the manual page misses $o of $c"
 	done
+	[ "$(grep -c "^\.B \(sudo \)\?probee ${c//-/\\\\-}" "$page")" -ge 2 ] || fail "the manual page has no examples of $c"
 done
 for s in NAME SYNOPSIS DESCRIPTION COMMANDS EXAMPLES ENVIRONMENT FILES 'EXIT STATUS' 'SEE ALSO'; do
 	grep -q "^.SH $s$" "$page" || fail "the manual page has no $s"
@@ -27,9 +28,9 @@ twice=$(awk '/^\.TP$/ {getline name; getline text; if (seen[name text]++) print 
 for o in --freq --svg --quiet; do
 	grep -A1 -F -- "${o//-/\\-}" "$page" | grep -q . || fail "the manual page says nothing about $o"
 done
-# Every command line of README's examples is there.
-sed -n '/^## Examples/,/^## /{/^```/,/^```/p}' README.md | grep -v '^```' | sed 's/-/\\-/g' >"$TMP/examples"
-[ -s "$TMP/examples" ] || fail 'README has no examples'
+# Every command line of the examples of docs/USE.md is there.
+sed -n '/^## Examples/,/^## /{/^```/,/^```/p}' docs/USE.md | grep -v '^```' | sed 's/-/\\-/g' >"$TMP/examples"
+[ -s "$TMP/examples" ] || fail 'docs/USE.md has no examples'
 while read -r line; do
 	grep -qxF -- "$line" "$page" || fail "the manual page misses the example: $line"
 done <"$TMP/examples"

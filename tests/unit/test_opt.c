@@ -55,7 +55,8 @@ static int argc, after;
 static char said[8192];
 
 /* Parses a command line given as one string; words are separated by single spaces. */
-static int parse(struct args *a, const char *line)
+/* after: NULL for a command that runs no other one. */
+static int parse_line(struct args *a, const char *line, int *command)
 {
 	static char copy[512];
 	int n;
@@ -68,9 +69,19 @@ static int parse(struct args *a, const char *line)
 		argv[argc++] = w;
 	argv[argc] = NULL;
 	stderr_begin();
-	n = opt_parse(lists, 2, argc, argv, a, &after);
+	n = opt_parse(lists, 2, argc, argv, a, command);
 	snprintf(said, sizeof(said), "%s", stderr_end());
 	return n;
+}
+
+static int parse(struct args *a, const char *line)
+{
+	return parse_line(a, line, &after);
+}
+
+static int parse_words(struct args *a, const char *line)
+{
+	return parse_line(a, line, NULL);
 }
 
 static void test_spellings(void **state)
@@ -107,12 +118,11 @@ static void test_words_keep_their_order(void **state)
 	struct args a = { 0 };
 
 	(void)state;
-	assert_int_equal(parse(&a, "one -q two -F 5 - three"), 4);
+	assert_int_equal(parse_words(&a, "one -q two -F 5 - three"), 4);
 	assert_string_equal(argv[1], "one");
 	assert_string_equal(argv[2], "two");
 	assert_string_equal(argv[3], "-");
 	assert_string_equal(argv[4], "three");
-	assert_int_equal(after, argc);
 }
 
 static void test_command_behind_dashes(void **state)
@@ -120,13 +130,51 @@ static void test_command_behind_dashes(void **state)
 	struct args a = { 0 };
 
 	(void)state;
-	assert_int_equal(parse(&a, "-q word -- ls -l --freq"), 1);
-	assert_string_equal(argv[1], "word");
+	assert_int_equal(parse(&a, "-q 12 -- ls -l --freq"), 1);
+	assert_string_equal(argv[1], "12");
 	assert_int_equal(after, 4);
 	assert_string_equal(argv[after], "ls");
 	assert_string_equal(argv[after + 2], "--freq");
 	assert_int_equal(parse(&a, "-q --"), 0);
 	assert_int_equal(after, argc);
+}
+
+/* The first word that is no number begins it, as with perf and time. */
+static void test_command_without_dashes(void **state)
+{
+	struct args a = { 0 };
+
+	(void)state;
+	assert_int_equal(parse(&a, "-q -F 5 ls -l -- --freq"), 0);
+	assert_true(a.quiet && a.hz == 5);
+	assert_int_equal(after, 4);
+	assert_string_equal(argv[after], "ls");
+	assert_string_equal(argv[after + 1], "-l");
+	assert_string_equal(argv[after + 2], "--");
+	assert_int_equal(parse(&a, "12 -q 34 ./5 6"), 2);
+	assert_string_equal(argv[2], "34");
+	assert_string_equal(argv[after], "./5");
+}
+
+/* argv[0] is "sample", so these are what other profilers call options of recordings. */
+static void test_options_of_other_profilers(void **state)
+{
+	struct args a = { 0 };
+
+	(void)state;
+	assert_int_equal(parse(&a, "-gq"), 0);
+	assert_true(a.quiet);
+	assert_int_equal(parse(&a, "-qg --rate 5 ls"), 0);
+	assert_true(a.quiet && a.hz == 5);
+	assert_string_equal(argv[after], "ls");
+	assert_int_equal(parse(&a, "--frequency=7"), 0);
+	assert_true(a.hz == 7);
+	assert_int_equal(parse(&a, "--gil"), -EINVAL);
+	assert_non_null(strstr(said, "--waits"));
+	assert_int_equal(parse(&a, "--all-user"), -EINVAL);
+	assert_non_null(strstr(said, "--user-only is not an option of probee sample"));
+	assert_int_equal(parse(&a, "--rate"), -EINVAL);
+	assert_non_null(strstr(said, "unknown option --rate"));
 }
 
 static void test_dashes_without_command(void **state)
@@ -145,21 +193,21 @@ static void test_optional_value(void **state)
 	struct args a = { 0 };
 
 	(void)state;
-	assert_int_equal(parse(&a, "trace.pbz --svg"), 1);
+	assert_int_equal(parse_words(&a, "trace.pbz --svg"), 1);
 	assert_true(a.svg_seen && !a.svg);
-	assert_int_equal(parse(&a, "--svg trace.pbz"), 1);
+	assert_int_equal(parse_words(&a, "--svg trace.pbz"), 1);
 	assert_true(a.svg_seen && !a.svg);
-	assert_int_equal(parse(&a, "--svg out.svg trace.pbz"), 1);
+	assert_int_equal(parse_words(&a, "--svg out.svg trace.pbz"), 1);
 	assert_string_equal(a.svg, "out.svg");
-	assert_int_equal(parse(&a, "-s out.svgz trace.pbz"), 1);
+	assert_int_equal(parse_words(&a, "-s out.svgz trace.pbz"), 1);
 	assert_string_equal(a.svg, "out.svgz");
-	assert_int_equal(parse(&a, "--svg=anything trace.pbz"), 1);
+	assert_int_equal(parse_words(&a, "--svg=anything trace.pbz"), 1);
 	assert_string_equal(a.svg, "anything");
-	assert_int_equal(parse(&a, "-s=anything trace.pbz"), 1);
+	assert_int_equal(parse_words(&a, "-s=anything trace.pbz"), 1);
 	assert_string_equal(a.svg, "anything");
-	assert_int_equal(parse(&a, "-sq x.svg"), 1);	/* only the last of a bundle looks at the next word */
+	assert_int_equal(parse_words(&a, "-sq x.svg"), 1);	/* only the last of a bundle looks at the next word */
 	assert_true(a.svg_seen && a.quiet && !a.svg);
-	assert_int_equal(parse(&a, "--svg .svg"), 1);	/* a bare suffix names no file */
+	assert_int_equal(parse_words(&a, "--svg .svg"), 1);	/* a bare suffix names no file */
 }
 
 static void test_messages(void **state)
@@ -233,7 +281,10 @@ static void test_help(void **state)
 
 	(void)state;
 	assert_int_equal(parse(&a, "--help"), OPT_HELP);
-	assert_int_equal(parse(&a, "-qh"), OPT_HELP);
+	assert_int_equal(parse(&a, "-qh"), OPT_HELP_BRIEF);
+	assert_int_equal(parse(&a, "--help=all"), OPT_HELP_ALL);
+	assert_int_equal(parse(&a, "--help=2"), OPT_HELP_TOPIC - 2);
+	assert_true(opt_is_help(OPT_HELP_TOPIC - 2) && opt_is_help(OPT_HELP_BRIEF) && !opt_is_help(-EINVAL));
 	assert_int_equal(parse(&a, "-- --help"), 0);
 }
 
@@ -319,6 +370,8 @@ static void test_id_lists(void **state)
 	free(a.pids.v);
 }
 
+static const struct opt_selection everything = { .options = NULL };
+
 static void test_help_text(void **state)
 {
 	static const struct opt rows[] = {
@@ -333,7 +386,7 @@ static void test_help_text(void **state)
 	FILE *f = open_memstream(&text, &len);
 
 	(void)state;
-	opt_print_help(&list, 1, 100, f);
+	opt_print_help(&list, 1, &everything, 100, f);
 	fclose(f);
 	assert_string_equal(text,
 		"\nRate:\n"
@@ -344,7 +397,7 @@ static void test_help_text(void **state)
 		"\nOut:\n"
 		"      --svg[=FILE]  y\n"
 		"\n"
-		"  -h, --help        show this and exit\n");
+		"  -h, --help        show help: -h in short, --help=all in full\n");
 	free(text);
 }
 
@@ -364,7 +417,7 @@ static void test_help_of_several_lists(void **state)
 	FILE *f = open_memstream(&text, &len);
 
 	(void)state;
-	opt_print_help(both, 2, 40, f);
+	opt_print_help(both, 2, &everything, 40, f);
 	fclose(f);
 	assert_string_equal(text,
 		"\nTarget:\n"
@@ -374,8 +427,46 @@ static void test_help_of_several_lists(void **state)
 		"\nOutput:\n"
 		"  -q, --quiet     say less\n"
 		"\n"
-		"  -h, --help      show this and exit\n");
+		"  -h, --help      show help: -h in\n"
+		"                  short, --help=all in\n"
+		"                  full\n");
 	free(text);
+}
+
+/* What a screen of -h, a topic and --help without topics have of the rows. */
+static void test_selections_of_help(void **state)
+{
+	static const struct opt rows[] = {
+		{ 'F', "freq", "HZ", "samples a second (default 99); more of it", opt_hz, 0, NULL, "Rate", NULL },
+		{ 0, "event", "E", "what makes a sample (a; b)", opt_hz, 0, NULL, NULL, NULL },
+		{ 0, "svg", "[=FILE]", "y", opt_hz, 0, NULL, "Out", NULL },
+	};
+	static const struct {
+		struct opt_selection s;
+		const char *text;
+	} cases[] = {
+		{ { .options = "event nothing freq" },
+		  "\nOptions:\n"
+		  "      --event E     what makes a sample\n"
+		  "  -F, --freq HZ     samples a second (default 99)\n" },
+		{ { .heading = "Out" }, "Out:\n      --svg[=FILE]  y\n" },
+		{ { .left_out = "Push|Rate" },
+		  "\nOut:\n      --svg[=FILE]  y\n\n"
+		  "  -h, --help        show help: -h in short, --help=all in full\n" },
+	};
+	const struct opt_list list = { rows, 3, NULL };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = NULL;
+		size_t len;
+		FILE *f = open_memstream(&text, &len);
+
+		opt_print_help(&list, 1, &cases[i].s, 100, f);
+		fclose(f);
+		assert_string_equal(text, cases[i].text);
+		free(text);
+	}
 }
 
 static void test_sizes(void **state)
@@ -405,6 +496,8 @@ int main(void)
 		cmocka_unit_test(test_bundle),
 		cmocka_unit_test(test_words_keep_their_order),
 		cmocka_unit_test(test_command_behind_dashes),
+		cmocka_unit_test(test_command_without_dashes),
+		cmocka_unit_test(test_options_of_other_profilers),
 		cmocka_unit_test(test_dashes_without_command),
 		cmocka_unit_test(test_optional_value),
 		cmocka_unit_test(test_messages),
@@ -418,6 +511,7 @@ int main(void)
 		cmocka_unit_test(test_id_lists),
 		cmocka_unit_test(test_help_text),
 		cmocka_unit_test(test_help_of_several_lists),
+		cmocka_unit_test(test_selections_of_help),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What users of other profilers type by habit, and what it is called here. habits.def is the one
+ * table: options of perf, py-spy, samply, async-profiler and bcc that a command does not have, and
+ * commands that probee does not have.
+ *
+ * opt.c asks for each word that begins with '-', main.c for a first word that is no command.
+ */
+#pragma once
+
+struct habit {
+	const char *commands;	/* "record sample": where the option is typed; "*": everywhere;
+				 * NULL: typed is a command */
+	const char *typed;	/* all spellings: "-s --sort", "script" */
+	/* NULL: none; "*": any; "#": a number; "dwarf,": begins with it; else this one */
+	const char *value;
+	/*
+	 * A command: the words that stand in its place. An option: the one that stands in its
+	 * place, "--by=comm", or "--by" when the value goes on as it is; "" when nothing does, and
+	 * "<" when the value becomes a word, as the name of a trace is.
+	 * NULL: it is refused, and say tells what to type.
+	 */
+	const char *meant;
+	const char *say;	/* a whole sentence; NULL: nothing is said */
+};
+
+/* NULL: it is no habit. value: what is or may be its value; NULL: nothing follows. */
+const struct habit *habit_of_option(const char *command, const char *typed, const char *value);
+const struct habit *habit_of_command(const char *typed);

@@ -1,0 +1,215 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# covers: src/base/habit.c src/base/habits.def src/base/opt.c src/main.c src/commands/commands.c src/recording/record_options.c
+# What users of other profilers type (src/base/habits.def). Each spelling of that table must be typed here, and must do what it
+# means or name the command that does. Nothing is recorded: `--columns help` ends a command whose options were understood.
+. tests/cli/lib.sh
+
+need_library
+make_fixture "$TMP/trace.pbz"
+cp "$TMP/trace.pbz" "$TMP/trace.pbz.old"
+printf '#!/bin/sh\n' >"$TMP/prog"
+chmod +x "$TMP/prog"
+export PATH="$TMP:$PATH"
+cd "$TMP"
+typed=''
+
+# understood WORDS: they are options that the command knows.
+understood() {
+	typed+=" $*"
+	run probee "$@" --columns help
+	exits 0
+	prints 'timestamp'
+}
+# means WORDS -- WORDS: both print the same.
+means() {
+	local a=()
+	while [ "$1" != -- ]; do a+=("$1"); shift; done
+	shift
+	typed+=" ${a[*]}"
+	run probee "$@"; exits 0
+	mv stdout wanted
+	run probee "${a[@]}"; exits 0
+	cmp -s stdout wanted || wrong "prints something else than $*"
+}
+# refused TEXT WORDS: ends with 2, and names what to type.
+refused() {
+	local text=$1
+	shift
+	typed+=" $*"
+	run probee "$@"
+	exits 2
+	says "$text"
+	[ ! -s stdout ] || wrong 'prints something'
+}
+
+# Commands.
+means script -- report --perf-script
+means version -- --version
+for c in evlist header buildid-list; do means $c -- info; done
+means text -- report --text
+means csv -- report --csv
+for c in folded collapse; do means $c -- report --collapse; done
+for c in waits deadlock deadlocks; do means $c -- report --waits; done
+means compare trace.pbz.old trace.pbz -- diff trace.pbz.old trace.pbz
+for c in flamegraph flame-graph flame flames svg; do
+	rm -f flamegraph.svg
+	typed+=" $c"
+	run probee $c trace.pbz; exits 0; says 'flamegraph.svg'
+	grep -q '<svg' flamegraph.svg || wrong 'wrote no picture'
+done
+typed+=' html'
+run probee html; exits 0; grep -q '<html' report.html || wrong 'wrote no page'
+for c in open view show load browse; do means $c --once trace.pbz -- tui --once trace.pbz; done
+for c in list list-events events; do means $c -- sample -e help; done
+for c in profile cpu cprofile collect start; do means $c --columns help -- sample --columns help; done
+for c in run exec; do means $c --columns help -- record --columns help; done
+for c in offcpu off-cpu offcputime; do means $c --columns help -- sample --columns help; done
+for c in live monitor watch attach htop; do means $c --columns help -- top --columns help; done
+for c in web ui http server; do means $c --columns help -- serve --columns help; done
+refused 'probee report --lines' annotate hot
+refused 'probee sample -e' stat sleep 1
+refused 'probee probes' trace ls
+refused 'probee symbolize' buildid-cache -a x
+refused 'trace.pbz can be sent' archive
+for c in sched runqlat; do refused 'probee record -a --off-cpu' $c; done
+for c in lock locks klockstat; do refused 'probee snapshot -a -i 1 --waits' $c; done
+for c in mem memory heap kmem memleak alloc; do refused 'u:libc:malloc' $c record; done
+for c in c2c kvm ftrace timechart; do refused 'probee record -a -d 10' $c; done
+refused 'probee record -- COMMAND' bench
+refused 'probee symbolize' inject
+for c in test check; do refused 'probee doctor' $c; done
+for c in stack stacks pstack gstack jstack bt backtrace threads; do means $c -h -- dump -h; done
+refused 'probee top --view threads' ps
+for c in convert to transform; do refused 'probee report FILE -o' $c trace.pbz x.json; done
+refused 'probee record' import perf.data
+for c in syscalls strace; do refused 'raw_syscalls:sys_enter' $c; done
+for c in uprobe kprobe usdt tracepoint probe; do refused 'probee probes SPEC' $c malloc; done
+for c in stop kill; do refused 'Ctrl-C' $c; done
+for c in completion completions; do refused 'make install' $c bash; done
+for c in config init setup install; do refused 'probee doctor' $c; done
+run probee help script; exits 0; says 'script is here: probee report'; prints 'usage: probee report'
+run probee help stat;   exits 2; says 'probee sample -e'
+
+# Options of recordings.
+for c in sample record; do
+	understood $c -g
+	understood $c -ag
+	understood $c -gF 99
+	for e in list; do means $c -e $e -- $c -e help; done
+	for e in cpu itimer ctimer; do understood $c -e $e; understood $c --event $e; understood $c --event=$e; done
+	for e in alloc mem; do refused 'u:libc:malloc' $c -e $e; done
+	refused 'pthread_mutex_lock' $c -e lock
+done
+understood record -e wall
+refused 'probee record' sample -e wall
+for c in sample record snapshot; do
+	for v in fp dwarf dwarf,8192 lbr auto; do understood $c --call-graph $v; understood $c --call-graph=$v; done
+	run probee $c --call-graph nonsense; exits 2; says 'nonsense'
+	for o in --rate --frequency --hz; do
+		understood $c $o 50
+		run probee $c -a $o x; exits 2; says '--freq'
+	done
+	understood $c -r 100
+	understood $c -r
+	for o in --time --seconds; do run probee $c $o x; typed+=" $o"; exits 2; says '--duration'; done
+	for o in --all-cpus --system-wide; do run probee $c $o -p 1; typed+=" $o"; exits 2; says '-a and -p'; done
+	run probee $c -a --all-user -K; typed+=' --all-user'; exits 2; says '--user-only and --kernel-only'
+	run probee $c -a --all-kernel -U; typed+=' --all-kernel'; exits 2; says '--user-only and --kernel-only'
+	for o in --subprocesses --children --follow --inherit --native --nativewalk --idle --nonblocking --no-pause --debug -z \
+		 --no-buildid --no-buildid-cache -N -B -T --timestamp --threads-all --sample-cpu --no-browser --save-only \
+		 --compression-level; do
+		understood $c $o
+	done
+	for o in --output-file --file --perf-max-stack --max-stack -m --mmap-pages; do understood $c $o 64; done
+	for o in -n --name --process --process-name --pname; do understood $c $o cat; done
+	for o in -u --user; do understood $c $o root; run probee $c $o no-such-user; exits 2; says '--uid'; done
+	for o in -G --cgroup-filter; do understood $c $o '/x*'; done
+	for o in -b --branch-any --branch-filter; do refused 'branches' $c $o; done
+	for o in -D --delay; do refused '--from' $c $o 100; done
+	refused 'probee snapshot -p PID -i 1 --waits' $c --gil
+	refused '--text' $c --locals
+	refused '--pid PID' $c --no-inherit
+	for f in json svg flamegraph html text txt csv ndjson folded collapsed collapse raw pprof speedscope firefox gecko perf callgrind; do
+		understood $c --format $f
+		understood $c --format=$f
+	done
+	for o in --flamegraph --flame-graph --flame --folded; do understood $c $o; done
+done
+run probee sample -a --count 0;  typed+=' --count'; exits 2; says '--period'
+
+# Words: a program, processes, seconds.
+run probee sample no-such-program; exits 2; says 'there is no such program'; says '-p PID'
+run probee sample -p 1 prog; exits 2; says 'a command and -p'
+run probee record -p 1 -t 2 prog -x --no-such; exits 2; says 'a command and -p'
+run probee snapshot 1,x; exits 2; says 'probee snapshot -p PID'
+run probee sample -a 1 2; exits 2; says '-a and -p'
+
+# Options of reports.
+means report -- report trace.pbz
+means info -- info trace.pbz
+means tui --once -- tui --once trace.pbz
+run probee diff; exits 0; mv stdout wanted
+run probee diff trace.pbz.old trace.pbz; cmp -s stdout wanted || wrong 'is another diff'
+for o in -i --input; do
+	means report $o trace.pbz -- report trace.pbz
+	means info $o trace.pbz -- info trace.pbz
+done
+for o in --stdio --stdio2; do means report $o -- report --text; done
+for o in -n --show-nr-samples --show-total-period --header --demangle --inline --children --no-children -g; do
+	means report $o -- report
+done
+means report --call-graph caller -- report
+means report --call-graph callee -- report --inverted
+means report --call-graph fractal -- report
+means report -G -- report --inverted
+for o in -s --sort; do
+	means report $o comm,dso,symbol -- report --by comm
+	means report $o pid -- report --by process
+	means report $o cpu,tid -- report --by cpu,thread
+	means report $o dso -- report --by none
+done
+means report --percent-limit 20 -- report --min-percent 20
+means report --comms 'w*' -- report --comm 'w*'
+means report --tids 100 -- report --tid 100
+for o in -S --symbols --symbol-filter --symbol --filter --focus --grep; do means report $o m -- report --include m; done
+means report --ignore nosuchname -- report --exclude nosuchname
+refused 'probee info' report --header-only
+typed+=' --gtk'
+run probee report --gtk; exits 2
+for o in '--format' '-f'; do
+	means report $o json -- report --json
+	for f in text txt; do means report $o $f -- report --text; done
+	for f in folded collapsed collapse raw; do means report $o $f -- report --collapse; done
+	for f in svg flamegraph; do means report $o $f -- report --svg; done
+	for f in csv ndjson speedscope callgrind; do means report $o $f -- report --$f; done
+	for f in firefox gecko; do means report $o $f -- report --firefox; done
+	means report $o perf -- report --perf-script
+	means report $o html -- report --html
+done
+for o in --flamegraph --flame-graph --flame; do means report $o -- report --svg; done
+means report --folded -- report --collapse
+means report --format=json -- report --json
+
+# What looks alike is not what is meant.
+run probee sample --statee x; exits 2; says 'Try: --state'
+run probee sample --graph;    exits 2; says 'Try: probee sample --help'
+
+# Nothing of the table is left out.
+python3 - "$OLDPWD/src/base/habits.def" <<-'END' >spellings
+	import re, sys
+	text = re.sub(r"/\*.*?\*/", "", open(sys.argv[1]).read(), flags=re.S)
+	text = re.sub(r'"\s*\n\s*"', "", text)
+	for m in re.finditer(r'^(?:NO_)?COMMAND\("([^"]*)",|^(?:NO_)?OPTION\((?:"[^"]*"|[A-Z]+|\s)+,\s*"([^"]*)",', text, re.M):
+	    print("\n".join((m[1] or m[2]).split()))
+END
+[ "$(wc -l <spellings)" -gt 150 ] || { echo "only $(wc -l <spellings) spellings"; failures=$((failures + 1)); }
+for word in $(sort -u spellings); do
+	[[ " $typed " == *" $word "* ]] || { echo "$word is in habits.def, and is not typed here"; failures=$((failures + 1)); }
+done
+
+# No trace, no guess.
+rm trace.pbz trace.pbz.old
+for c in report info tui verify; do run probee $c; exits 2; one_line; says 'there is no trace.pbz here'; done
+run probee diff; exits 2; says 'are not both here'
+finish
