@@ -59,10 +59,13 @@ REPORT_SRCS := \
 	formats/render/thread_tracks.c \
 	formats/render/time_order.c \
 	formats/render/tree_choice.c \
+	formats/render/waits/dump.c \
+	formats/render/waits/thread_frames.c \
 	formats/render/waits/wait_list.c \
 	formats/render/waits/wait_stacks.c \
 	formats/render/waits/wait_table.c \
 	formats/render/waits/wait_text.c \
+	formats/render/waits/wait_what.c \
 	formats/render/waits/waits.c \
 	formats/render/waits/waits_json.c \
 	formats/render/zstd_stream.c \
@@ -671,6 +674,7 @@ CAPTURE_MAIN_SRCS := \
 	src/commands/cmd_agent.c \
 	src/commands/cmd_complete.c \
 	src/commands/cmd_doctor.c \
+	src/commands/cmd_dump.c \
 	src/commands/cmd_probes.c \
 	src/commands/cmd_push.c \
 	src/commands/cmd_record.c \

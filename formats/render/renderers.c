@@ -11,6 +11,7 @@ extern const struct renderer renderer_csv;
 extern const struct renderer renderer_json;
 extern const struct renderer renderer_ndjson;
 extern const struct renderer renderer_text;
+extern const struct renderer renderer_dump;
 extern const struct renderer renderer_waits;
 extern const struct renderer renderer_waits_json;
 extern const struct renderer renderer_pprof;
@@ -24,6 +25,7 @@ const struct renderer *const renderers[] = {
 	&renderer_svg,
 	&renderer_html,
 	&renderer_text,
+	&renderer_dump,
 	&renderer_waits,
 	&renderer_waits_json,
 	&renderer_collapse,

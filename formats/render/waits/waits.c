@@ -17,6 +17,7 @@
 #include "formats/render/waits/wait_stacks.h"
 #include "formats/render/waits/wait_table.h"
 #include "formats/render/waits/wait_text.h"
+#include "formats/render/waits/wait_what.h"
 #include "src/base/clock.h"
 #include "src/base/plural.h"
 #include "src/model/definition_store.h"
@@ -65,46 +66,9 @@ static void put_function(struct waits *w, uint32_t row)
 	escape_text(w->t.cell, len ? name : "-", len ? len : 1);
 }
 
-/* " inventory+0x28": the static variable that a futex lies in. false: it lies in none. */
-static bool put_variable(struct waits *w, const struct rec_sample *rec)
-{
-	char buf[FRAME_TEXT_MAX];
-	struct frame_view v;
-
-	if (!wait_variable(w->g->tables, rec, buf, &v))
-		return false;
-	putc(' ', w->t.cell);
-	escape_text(w->t.cell, v.name, v.len);
-	if (v.has_offset)
-		fprintf(w->t.cell, "+0x%" PRIx64, v.offset);
-	return true;
-}
-
-/* The variable says more than the address, which is another one each time the program runs. */
-static void put_futex(struct waits *w, const struct rec_sample *rec)
-{
-	fputs("futex", w->t.cell);
-	if (!put_variable(w, rec))
-		fprintf(w->t.cell, " 0x%" PRIx64, rec->wait);
-}
-
-/* What the thread waits for. */
 static void put_what(struct waits *w, const struct wait_edge *edge)
 {
-	const struct rec_sample *rec = &w->g->rows[edge->row].rec;
-	const struct lock_kind *lock = w->e.known[edge->row].lock;
-	char number[WAIT_CALL_MAX];
-	const char *call = wait_call_name(w->calls, rec, number);
-
-	if (lock && rec->wait_kind == WAIT_UNKNOWN &&
-	    (edge->section == EDGES_UNKNOWN || lock->class == LOCK_MAYBE ||
-	     lock->class == LOCK_HELD_ELSEWHERE)) {
-		fputs(lock->what, w->t.cell);
-		put_variable(w, rec);
-	} else if (!strncmp(call, "futex", 5))
-		put_futex(w, rec);
-	else if (!wait_put_object(w->g->tables, w->calls, rec, w->t.cell))
-		fputs(call, w->t.cell);
+	wait_put_what(&w->e, w->calls, edge->row, edge->section == EDGES_UNKNOWN, w->t.cell);
 }
 
 /* What a thread does that others wait for: "RUNNING", "SLEEP in read". */
@@ -388,7 +352,7 @@ static int put_all(struct waits *w, const struct render_opts *opts, FILE *out)
 	int err = wait_edges_make(w->g, w->all, &w->e);
 
 	if (!err)
-		err = wait_table_open(&w->t, NR_CELLS, 1 << 3 | 1 << 6);
+		err = wait_table_open(&w->t, NR_CELLS, opts->full_names ? 0 : 1 << 3 | 1 << 6);
 	if (!err) {
 		put_all_edges(w);
 		err = wait_table_put(&w->t, opts->columns, out);

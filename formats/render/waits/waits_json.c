@@ -60,6 +60,7 @@
 #include "formats/render/json_writer.h"
 #include "formats/render/renderer.h"
 #include "formats/render/waits/wait_list.h"
+#include "formats/render/waits/thread_frames.h"
 #include "formats/render/waits/wait_text.h"
 #include "formats/render/waits/waits_json.h"
 #include "src/model/definition_store.h"
@@ -78,6 +79,7 @@ struct waits_json {
 	const struct wait_edges *e;
 	struct syscall_names *calls;
 	bool is_lasting;		/* waits_json_put_row() */
+	bool stacks;			/* each thread has its frames */
 };
 
 static void put_owner(struct json_writer *w, const struct rec_sample *rec)
@@ -214,6 +216,34 @@ static void put_row(struct waits_json *j, const struct wait_row *row)
 		json_put_u64(w, "waits_for", j->g->rows[row->owner].tid);
 }
 
+static int put_frame(void *ctx, const struct thread_frame *f)
+{
+	struct waits_json *j = ctx;
+	const struct definition_store *t = j->g->tables;
+	size_t len;
+	const char *text = definition_store_string(t, f->view.line_file, &len);
+
+	json_begin(&j->w, '{');
+	put_name(j, "function", f->view.name, f->view.len);
+	put_name(j, "file", text, len);
+	if (f->view.line)
+		json_put_u64(&j->w, "line", f->view.line);
+	text = definition_store_string(t, f->view.file, &len);
+	put_name(j, "binary", text, len);
+	json_put_text(&j->w, "kind", f->is_kernel ? "kernel" : f->is_runtime ? "runtime" : "user");
+	json_end(&j->w, '}');
+	return 0;
+}
+
+/* All frames, the innermost first. */
+static void put_stack(struct waits_json *j, const struct wait_row *row)
+{
+	json_key(&j->w, "stack");
+	json_begin(&j->w, '[');
+	thread_frames_each(j->g->tables, &row->rec, true, put_frame, j);
+	json_end(&j->w, ']');
+}
+
 static void put_thread(struct waits_json *j, const struct wait_row *row)
 {
 	const struct rec_thread *thread =
@@ -235,6 +265,8 @@ static void put_thread(struct waits_json *j, const struct wait_row *row)
 		put_known(j, (uint32_t)(row - j->g->rows), thread);
 		put_row(j, row);
 	}
+	if (j->stacks && !row->absent)
+		put_stack(j, row);
 	if (!j->is_lasting) {
 		json_put_u64(w, "waiters", row->nr_direct);
 		json_put_u64(w, "waiters_behind", row->nr_behind);
@@ -347,6 +379,7 @@ static int waits_json_stream(struct report *rep, const struct render_opts *opts,
 	struct waits_json j = { .w = { .out = out },
 				.g = &g,
 				.e = &e,
+				.stacks = opts->wait_stacks,
 				.calls = syscall_names_new(arch ? arch : "") };
 	int err = j.calls ? wait_graph_read(rep, opts->scan, &g) : -ENOMEM;
 
