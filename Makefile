@@ -236,9 +236,9 @@ bench:
 	$(AGAIN) all
 	@for t in tests/bench/*.sh; do [ ! -x "$$t" ] || OUT=$(OUT) PROBEE=$(OUT)/probee "$$t" || exit 1; done
 
-$(B)/probee.1: $(B)/probee tools/man.sh README.md
+$(B)/probee.1: $(B)/probee tools/man.sh docs/USE.md
 	$(call say,MAN,$@)
-	$(Q)tools/man.sh $< README.md > $@.tmp && mv $@.tmp $@
+	$(Q)tools/man.sh $< docs/USE.md > $@.tmp && mv $@.tmp $@
 
 MAN := $(DESTDIR)$(PREFIX)/share/man/man1/probee.1
 UNIT := $(DESTDIR)$(PREFIX)/lib/systemd/system/probee-agent.service

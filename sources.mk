@@ -87,16 +87,16 @@ REPORT_SRCS := \
 	formats/trace/trace_writer.c \
 	src/base/base64.c \
 	src/base/call_before.c \
+	src/base/cgroup_container.c \
 	src/base/close_fds.c \
 	src/base/extents.c \
 	src/base/fail.c \
-	src/base/cgroup_container.c \
 	src/base/fd_message.c \
 	src/base/file_limit.c \
+	src/base/habit.c \
 	src/base/hash_index.c \
 	src/base/helper_deaths.c \
 	src/base/helper_process.c \
-	src/base/habit.c \
 	src/base/hex.c \
 	src/base/intern.c \
 	src/base/io.c \
@@ -109,10 +109,10 @@ REPORT_SRCS := \
 	src/base/own_file.c \
 	src/base/patience.c \
 	src/base/process_limits.c \
+	src/base/program_path.c \
 	src/base/sha256.c \
 	src/base/short_slice.c \
 	src/base/stack_room.c \
-	src/base/program_path.c \
 	src/base/stop_signals.c \
 	src/base/sudo_user.c \
 	src/base/task_state.c \
@@ -129,12 +129,12 @@ REPORT_SRCS := \
 	src/model/definition_joiner.c \
 	src/model/definition_load.c \
 	src/model/definition_store.c \
+	src/model/loss_words.c \
 	src/model/per_process.c \
 	src/model/process.c \
 	src/model/process_mappings.c \
 	src/model/record.c \
 	src/model/same_definition.c \
-	src/model/loss_words.c \
 	src/model/stacks.c \
 	src/model/syscall_names.c \
 	src/output/output_file.c \
@@ -156,13 +156,13 @@ REPORT_SRCS := \
 	src/profile/profile_delta.c \
 	src/profile/program_name.c \
 	src/profile/sample_counts.c \
+	src/profile/short_name.c \
 	src/profile/stack_note.c \
 	src/profile/tree_builder.c \
 	src/profile/view.c \
 	src/report/cpu_check.c \
 	src/report/loss_list.c \
 	src/report/name_health.c \
-	src/profile/short_name.c \
 	src/report/part_joiner.c \
 	src/report/query.c \
 	src/report/quiet_threads.c \
@@ -280,12 +280,12 @@ CAPTURE_SRCS := \
 	src/capture/recorder_options.c \
 	src/capture/recorder_owners.c \
 	src/capture/recorder_segments.c \
+	src/capture/recorder_targets.c \
 	src/capture/recorder_tell.c \
 	src/capture/recorder_workers.c \
 	src/capture/session/code_owners.c \
 	src/capture/session/definitions.c \
 	src/capture/session/interrupted.c \
-	src/capture/recorder_targets.c \
 	src/capture/session/kernel_trim.c \
 	src/capture/session/last_samples.c \
 	src/capture/session/met_tasks.c \
@@ -439,24 +439,24 @@ CAPTURE_SRCS := \
 	src/probes/usdt_arguments.c \
 	src/probes/usdt_frame.c \
 	src/probes/usdt_notes.c \
+	src/proc/container_names.c \
 	src/proc/cpu_time.c \
 	src/proc/cpus.c \
 	src/proc/descriptors.c \
 	src/proc/file_locks.c \
 	src/proc/kallsyms.c \
-	src/proc/container_names.c \
 	src/proc/map_at.c \
 	src/proc/mounts.c \
 	src/proc/own_maps.c \
 	src/proc/pid_namespace.c \
 	src/proc/process_tasks.c \
 	src/proc/procfs.c \
+	src/proc/target_rules.c \
 	src/push/curl_library.c \
 	src/push/otlp_order.c \
 	src/push/otlp_request.c \
 	src/push/otlp_tables.c \
 	src/push/push.c \
-	src/proc/target_rules.c \
 	src/push/push_answer.c \
 	src/push/push_encode.c \
 	src/push/push_gzip.c \
@@ -653,10 +653,10 @@ REPORT_MAIN_SRCS := \
 	src/commands/cmd_merge.c \
 	src/commands/cmd_report.c \
 	src/commands/commands.c \
+	src/commands/help.c \
 	src/commands/info_commands.c \
 	src/commands/info_flight.c \
 	src/commands/info_health.c \
-	src/commands/help.c \
 	src/commands/info_json.c \
 	src/commands/info_names.c \
 	src/commands/pager.c \

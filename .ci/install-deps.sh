@@ -6,7 +6,7 @@ set -eu
 
 level=${1:-build}
 build='gcc libc6-dev binutils clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libpcre2-dev libseccomp-dev libcap-ng-dev libiberty-dev liblzma-dev libncurses-dev libmicrohttpd-dev libcurl4-openssl-dev protobuf-c-compiler libprotobuf-c-dev'
-demo='procps'
+demo='procps g++'
 check='libcmocka-dev libclang-rt-14-dev python3 g++ util-linux protobuf-compiler python3-protobuf'
 
 # Programs that tests compare with or record; a test without its program says so and is skipped.

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: README.md src/commands src/recording
+# covers: README.md docs/USE.md docs/PROBES.md docs/LIVE.md docs/RUNTIMES.md docs/PUSH.md src/commands src/recording
 # beside: live
 # timeout: 300
-# Runs every command line of README.md, unchanged except for what substituted() replaces below. Each must do what commands of
+# Runs every command line of README.md and of the pages that show how it is used, unchanged except for what substituted() replaces below. Each must do what commands of
 # its kind promise. The lines are taken from the page mechanically; a line of an unknown kind is a failure.
 . "$(dirname "$0")/lib.sh"
-README=${README:-$ROOT/README.md}
+PAGES=${PAGES:-$(echo "$ROOT"/{README,docs/{USE,PROBES,LIVE,RUNTIMES,PUSH}}.md)}
 
-# Prints "block LINE COMMAND" for each command of a fenced block, "span LINE COMMAND" for each in `...`, and "unknown LINE
+# commands_of PAGE: prints "block LINE COMMAND" for each command of a fenced block, "span LINE COMMAND" for each in `...`, and "unknown LINE
 # TEXT" for a block that neither shows commands nor is known to show output. In a block with lines that begin with "$ "
 # only those are commands. A line that ends in \ continues on the next line.
 commands_of() {
@@ -30,7 +30,7 @@ commands_of() {
 	{
 		m = split($0, part, "`")
 		for (i = 2; i < m + (m % 2); i += 2) if (part[i] ~ /^(sudo )?(probee|make) /) print "span", NR, part[i]
-	}' "$README"
+	}' "$1"
 }
 
 # A prepared directory: ./app, process 1234, a place to install to; recordings are short.
@@ -58,7 +58,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 
 substituted() {
 	[[ $1 != *"probee sample -p 1234"* ]] || set -- "${1/1234/$busy}"
-	[[ $1 != *--audit* ]] || set -- "${1/ -d 10/ -d  4}"	# one stack of a hundred is kept
+	[[ $1 != *--audit* ]] || set -- "${1/1\/100/1/5}"	# a second has few stacks
 	sed -E "s/ +# .*//; s/ +&$//; s/\bsudo //g; s/\b1234\b/$target/g; s,/usr/local,$T/root/usr/local,g; s/\bCOMMAND\b/report/
 		s/ -d [0-9.]+[a-z]*/ -d 1/; s/ -i ([3-9]|[0-9]{2,})\b/ -i 2/
 		s/grep --line-buffered [^ |]+/grep --line-buffered -m 3 thread_main/" <<<"$1"
@@ -82,7 +82,7 @@ came_out() {
 	"probee report "*--csv*) prints '^[0-9].*\|' ;;
 	"probee report "*--waits-json* | "probee report "*--json*) python3 -m json.tool out >/dev/null ;;
 	"probee report "*--waits*) prints 'thread' ;;
-	"probee report "*) prints '%' ;;
+	"probee report" | "probee report "*) prints '%' ;;
 	"probee diff "*--svg*) prints '<svg|picture' || ls ./*.svg >/dev/null ;;
 	"probee diff "*) prints '^differ ' ;;
 	"probee info "*--json*) python3 -m json.tool out >/dev/null ;;
@@ -95,7 +95,9 @@ came_out() {
 	"probee verify "*) prints '[0-9] .*stacks?' ;;
 	"probee unwind-info "*+0x*) prints ' ra c-8 |  ra ' ;;
 	"probee unwind-info "*) prints 'total|FDEs' ;;
+	"probee dump "*) prints "^  [^ ].* [0-9]+: " ;;
 	"probee doctor"*) prints '^probee can sample and snapshot here' ;;
+	"probee help recipes") prints '^    (sudo )?probee ' ;;
 	"probee help "*) prints '^usage: probee' ;;
 	"probee "*--version | "probee --help") prints probee ;;
 	*) echo "tests/live/readme.sh does not know what must come out of it"; return 1 ;;
@@ -153,6 +155,9 @@ run_line() {
 	local words
 	words=$(substituted "$2")
 	case $1:$words in
+	block:"git clone URL probee && cd probee")
+		git -C "$ROOT" rev-parse --git-dir >/dev/null 2>&1 || return 0	# a tree that is no repository
+		git clone -q "$ROOT" cloned && [ -e cloned/README.md ] ;;
 	*:make | *:"make "*install*)
 		make -C "$ROOT" OUT="${OUT:-$ROOT/.out}" -n ${words#make} >out 2>&1 ;;
 	*:"make "*)			# they install and build, or run this: what they would do can be told
@@ -167,11 +172,11 @@ run_line() {
 		PATH=$PATH:/usr/sbin:/sbin $words >out 2>&1 && PATH=$PATH:/usr/sbin:/sbin getcap "$T/root/usr/local/bin/probee" | grep cap_ ;;
 	block:"probee serve"*)
 		in_browser "$words" ;;
-	block:"probee record "*--flight*)
+	*:"probee record "*--flight*)
 		in_flight "$words" ;;
 	*:"probee top"* | *:"probee tui"*)
 		in_terminal "$words" ;;
-	span:"probee "*" "* | block:"probee"*)
+	*:"probee report" | span:"probee "*" "* | block:"probee"*)
 		# There is no receiver: what would be sent can be told.
 		[[ $words != "probee push "* ]] || words="$words --dry-run"
 		timeout -s INT 20 bash -c "$words" >out 2>err </dev/null
@@ -200,16 +205,19 @@ cp app.pbz traces/web-1.pbz
 "$PROBEE" sample -q -F 499 -o before.pbz -- ./app
 "$PROBEE" sample -q -F 499 -o after.pbz -- ./app
 
-commands_of >list
-check "README has commands" at_least "$(grep -c '^block' list)" 15
-check "every block is known" not grep '^unknown' list
-while read -r kind line words; do
-	[ "$kind" = unknown ] || check "README.md:$line: $words" run_line "$kind" "$words"
-done <list
+for page in $PAGES; do
+	name=${page#"$ROOT"/}
+	commands_of "$page" >list
+	check "$name has commands" at_least "$(grep -c '^block' list)" 5
+	check "every block of $name is known" not grep '^unknown' list
+	while read -r kind line words; do
+		[ "$kind" = unknown ] || check "$name:$line: $words" run_line "$kind" "$words"
+	done <list
+done
 
 # A line of an unknown kind must fail.
 printf '```\nprobee frobnicate trace.pbz\nmagic trace.pbz\n```\n\n```\nsomething new\n```\n' >new.md
-README=new.md commands_of >list
+commands_of new.md >list
 check "commands of another page" equal "$(cut -d ' ' -f 1,3- list | tr '\n' ,)" \
 	"block probee frobnicate trace.pbz,block magic trace.pbz,unknown something new,"
 check "an unknown command of probee" not run_line block "probee frobnicate trace.pbz"
