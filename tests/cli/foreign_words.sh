@@ -31,7 +31,8 @@ safe() {
 # What a command wants besides options, so that it comes as far as it can without recording: no process has this number.
 words_of() {
 	case $1 in
-	sample | snapshot | record | top | serve | xstack) words=(-p 4194303) ;;
+	sample | snapshot | record) words=(-p 4194303 -d 0.1) ;; # names of targets are waited for
+	top | serve | xstack | dump) words=(-p 4194303) ;;
 	tui) words=(t.pbz --once) ;;
 	push) words=(t.pbz --dry-run) ;;
 	report | info | verify) words=(t.pbz) ;;
@@ -46,7 +47,7 @@ words_of() {
 }
 
 # The long options of a command that take a value.
-options_of() { "$PROBEE" help "$1" | sed -nE 's/^ +(-[A-Za-z], +)?--([a-z-]+)(\[=[A-Z]+\]| [^ ]+).*/\2/p' | sort -u; }
+options_of() { "$PROBEE" "$1" --help=all | sed -nE 's/^ +(-[A-Za-z], +)?--([a-z-]+)(\[=[A-Z]+\]| [^ ]+).*/\2/p' | sort -u; }
 
 commands=$("$PROBEE" complete COMMAND)
 [ "$(wc -w <<<"$commands")" -ge 20 ] || wrong "only these commands: $commands"
