@@ -142,6 +142,7 @@ REPORT_SRCS := \
 	src/output/output_guard.c \
 	src/output/output_place.c \
 	src/profile/answer.c \
+	src/profile/answer_stuck.c \
 	src/profile/answer_text.c \
 	src/profile/display_name.c \
 	src/profile/fold.c \
@@ -189,6 +190,7 @@ REPORT_SRCS := \
 	src/rights/message_user.c \
 	src/rights/recording_rights.c \
 	src/rights/sandbox.c \
+	src/waits/stuck.c \
 	src/waits/wait_edges.c \
 	src/waits/wait_function.c \
 	src/waits/wait_graph.c \
@@ -330,6 +332,7 @@ CAPTURE_SRCS := \
 	src/capture/waits/descriptor_names.c \
 	src/capture/waits/peer_samples.c \
 	src/capture/waits/socket_text.c \
+	src/capture/waits/stuck_files.c \
 	src/capture/waits/wait_facts.c \
 	src/capture/waits/wait_peers.c \
 	src/debug_info/alternate_name.c \
@@ -448,6 +451,7 @@ CAPTURE_SRCS := \
 	src/proc/map_at.c \
 	src/proc/mounts.c \
 	src/proc/own_maps.c \
+	src/proc/path_mount.c \
 	src/proc/pid_namespace.c \
 	src/proc/process_tasks.c \
 	src/proc/procfs.c \

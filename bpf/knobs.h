@@ -73,7 +73,9 @@ enum wait_call {
 	CALL_POLL, CALL_EPOLL,
 	CALL_FUTEX,			/* of any kind */
 	CALL_WAIT4, CALL_WAITID,
-	CALL_CLONE			/* vfork waits for its child */
+	CALL_CLONE,			/* vfork waits for its child */
+	/* Looks up a path: the first argument, or the second, from the directory of the first. */
+	CALL_PATH, CALL_PATH_AT
 };
 
 /*

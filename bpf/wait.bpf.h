@@ -26,6 +26,7 @@ enum { ARG_1 = 1, ARG_2, ARG_3, ARG_4, ARG_5 };
 enum { NR_FUTEX_WAITV = 449, NR_FUTEX_WAIT = 455 };
 
 #define MAX_SYSCALL 0xffff
+#define AT_CWD ((uint32_t)-100)	/* uapi: AT_FDCWD */
 #define FUTEX2_PRIVATE 128
 #define ANY_CHILD 0		/* waitid: P_ALL */
 #define CHILD_BY_PID 1		/* P_PID */
@@ -221,6 +222,25 @@ static __always_inline void gather_poll(struct wire_wait *wait, struct wire_obje
 	look_at_file(o, (uint64_t)file_of(e->task, p.fd), !(p.events & EVENT_IN));
 }
 
+/*
+ * The path that a call looks up while the thread waits for a disk, for a file server, or for a lock
+ * of the file system. The kernel has read it, so it is in memory. Of a longer
+ * path the beginning is kept. What lies behind the path may not be readable, so if all bytes cannot
+ * be read, those of its page are.
+ */
+static __always_inline void gather_path(struct wire_object *o, struct env *e, uint64_t from,
+					uint64_t path)
+{
+	uint32_t room = UNWIND_MEMORY_PAGE - (path & (UNWIND_MEMORY_PAGE - 1));
+
+	if (!e->g->head.state ||	/* it is running, or ready to */
+	    (!load_words(e, o->name, sizeof(o->name) - 1, path) &&
+	     (room >= sizeof(o->name) || !load_words(e, o->name, room & 127, path))))
+		return;
+	o->kind = OBJECT_PATH;
+	o->file = from;
+}
+
 static __always_inline struct task_struct *task_of_sibling(struct list_head *sibling)
 {
 	return (void *)sibling - bpf_core_field_offset(struct task_struct, sibling);
@@ -303,6 +323,10 @@ static __always_inline void gather_syscall(struct wire_wait *wait, struct wire_o
 		look_at_epoll(o, file_of(e->task, wait->what));
 	else if (call == CALL_POLL)
 		gather_poll(wait, o, w, e);
+	else if (call == CALL_PATH)
+		gather_path(o, e, AT_CWD, wait->what);
+	else if (call == CALL_PATH_AT)
+		gather_path(o, e, wait->what, w->regs[ARG_1]);
 	else if (call == CALL_WAIT4 || call == CALL_WAITID || call == CALL_CLONE)
 		gather_child(wait, w, e, call);
 	if (call == CALL_FD)

@@ -174,7 +174,8 @@ enum object_kind {
 	OBJECT_TCP,
 	OBJECT_LISTENER,
 	OBJECT_SOCKET,
-	OBJECT_FILE
+	OBJECT_FILE,
+	OBJECT_PATH		/* .name: the path that a call looks up, .file: from where */
 };
 
 /* The object behind the descriptor that a thread waits for. */

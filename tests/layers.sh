@@ -18,9 +18,9 @@ src/model:      src/base
 src/output:     src/base src/rights
 formats/trace:  src/base src/model src/output
 src/report:     src/base src/model formats/trace
-src/profile:    src/base src/model formats/trace src/report
-src/diff:       src/base src/model src/report src/profile
 src/waits:      src/base src/model src/report
+src/profile:    src/base src/model formats/trace src/report src/waits
+src/diff:       src/base src/model src/report src/profile
 formats/render: src/base src/model src/output src/report src/profile src/diff
 formats/render/svg:     src/base src/model src/report src/profile formats/render
 formats/render/firefox: src/base src/model src/report src/profile formats/render

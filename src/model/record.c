@@ -107,6 +107,11 @@ static const struct {
 	[TASK_FROZEN] = { "FROZEN", 'F' },
 };
 
+bool task_state_is_disk(uint8_t state)
+{
+	return state == TASK_DISK || state == TASK_DISK_NOLOAD || state == TASK_KILLABLE;
+}
+
 const char *task_state_name(unsigned state)
 {
 	return state < TASK_STATES ? states[state].name : "?";

@@ -383,7 +383,7 @@ struct rec_sample {
 /* The members of a sample that are ids, and what they refer to: X(member, NAME). */
 #define SAMPLE_REFERENCES(X) \
 	X(event, EVENT) X(thread, THREAD) X(kstack, NODE) X(ustack, NODE) X(variable, FRAME) \
-	X(file, STRING)
+	X(file, STRING) X(mount, STRING)
 
 /* Threads with consecutive ids: nr of them, beginning with thread. */
 struct rec_run {
@@ -501,6 +501,8 @@ typedef int (*record_fn)(void *ctx, const struct record *rec);
 /* Names for users and for tests; never NULL ("?" for a number unknown to this version). */
 const char *record_name(enum record_tag tag);		/* "SAMPLE" */
 const char *stack_end_name(unsigned end);		/* "no-mapping" */
+/* Waits that no signal ends, or only one that kills: state D of ps. */
+bool task_state_is_disk(uint8_t state);
 const char *task_state_name(unsigned state);		/* "RUNNING", "SLEEP", as in xstack */
 char task_state_letter(unsigned state);			/* 'R', 'S', 'D', as in ps */
 const char *wait_kind_name(unsigned kind);		/* "pipe" */

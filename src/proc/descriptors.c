@@ -58,6 +58,18 @@ int descriptor_inode(uint32_t tgid, uint32_t tid, uint32_t fd, uint64_t *inode)
 	return line && sscanf(line, "\nino: %" SCNu64, inode) == 1 ? 0 : -ENODATA;
 }
 
+int descriptor_mount(uint32_t tgid, uint32_t tid, uint32_t fd, uint32_t *mount)
+{
+	char info[INFO_MAX];
+	const char *line;
+	int err = read_info(tgid, tid, fd, info);
+
+	if (err)
+		return err;
+	line = strstr(info, "\nmnt_id:");
+	return line && sscanf(line, "\nmnt_id: %" SCNu32, mount) == 1 ? 0 : -ENODATA;
+}
+
 int descriptor_watched(uint32_t tgid, uint32_t tid, uint32_t epoll, uint64_t inode, uint32_t *fd)
 {
 	char info[INFO_MAX];

@@ -14,5 +14,7 @@
 int descriptor_path(uint32_t tgid, uint32_t tid, uint32_t fd, char buf[DESCRIPTOR_PATH_MAX]);
 /* The number of its inode as the kernel has it, which stat() may show otherwise. */
 int descriptor_inode(uint32_t tgid, uint32_t tid, uint32_t fd, uint64_t *inode);
+/* The number of its mount, as in mountinfo. */
+int descriptor_mount(uint32_t tgid, uint32_t tid, uint32_t fd, uint32_t *mount);
 /* The descriptor with which an epoll instance watches a file with this inode. */
 int descriptor_watched(uint32_t tgid, uint32_t tid, uint32_t epoll, uint64_t inode, uint32_t *fd);

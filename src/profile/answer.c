@@ -16,6 +16,7 @@
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
 #include "src/report/answer_lines.h"
+#include "src/profile/answer_stuck.h"
 #include "src/profile/answer_text.h"
 #include "src/profile/fold_roots.h"
 #include "src/profile/fold_stacks.h"
@@ -48,6 +49,7 @@ struct answer {
 	struct leaf_table by_stack, by_name;
 	const struct definition_store *tables;
 	struct answer_sum sum;
+	struct answer_stuck stuck;
 	uint32_t segment, scan;		/* of the latest scan */
 	char *text[ANSWER_LINES];
 };
@@ -119,6 +121,7 @@ void answer_free(struct answer *a)
 	release_leaves(&a->by_stack);
 	release_leaves(&a->by_name);
 	free(a->accounts);
+	answer_stuck_release(&a->stuck);
 	free(a);
 }
 
@@ -199,7 +202,7 @@ int answer_sample(struct answer *a, const struct report_sample *s, uint64_t nr)
 		account->wall[activity] = weight_sum(account->wall[activity], s->weight);
 		a->sum.wall[activity] = weight_sum(a->sum.wall[activity], s->weight);
 		a->sum.rows[activity] += nr;
-		return 0;
+		return answer_stuck_sample(&a->stuck, s, nr);
 	}
 	account->weight = weight_sum(account->weight, s->weight);
 	account->samples += nr;
@@ -282,6 +285,8 @@ int answer_lines(struct answer *a, const struct report *rep, struct answer_lines
 		err = -ENOMEM;
 	if (!err)
 		err = finish_accounts(a, (uint32_t)nr);
+	a->sum.stuck = a->stuck.text;
+	a->sum.nr_stuck = a->stuck.nr;
 	return err ? err : answer_text(rep, &a->sum, a->accounts + 1, nr - 1, a->text, lines);
 }
 

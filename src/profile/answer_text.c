@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/plural.h"
 #include "src/profile/answer.h"
 #include "src/profile/display_name.h"
 #include "src/report/answer_lines.h"
@@ -21,6 +22,7 @@
 #include "src/report/weight_text.h"
 
 #define NAME_BYTES 60
+#define STUCK_BYTES 300
 /* What is worth a warning: this share of the time, of at least so many thread states. */
 #define RUN_QUEUE_PERCENT 20
 #define DISK_PERCENT 10
@@ -343,7 +345,7 @@ static void put_wrong(struct writing *w)
 		    "time, most of all those of %.*s",
 		    report_share_text(queue, wanted, share), NAME_BYTES,
 		    most(w, ACTIVITY_RUN_QUEUE)->name);
-	if (s->rows[ACTIVITY_DISK] >= LEAST_ROWS &&
+	if (!s->stuck && s->rows[ACTIVITY_DISK] >= LEAST_ROWS &&
 	    is_much(disk, weight_sum(wanted, disk), DISK_PERCENT))
 		put(w, "finding", "slow disk or file server: threads waited for it (state D) for "
 		    "%s in all, most of all those of %.*s. Try: --weight wall --state D",
@@ -368,6 +370,21 @@ static void put_wall_accounts(struct writing *w)
 	}
 }
 
+/* What hangs is said before what is slow. */
+static void put_stuck(struct writing *w)
+{
+	uint32_t more = w->sum->nr_stuck ? w->sum->nr_stuck - 1 : 0;
+	char others[64] = "";
+
+	if (!w->sum->stuck)
+		return;
+	if (more)
+		snprintf(others, sizeof(others), "; %u more %s", more,
+			 plural(more, "thread", "threads"));
+	put(w, "finding", "stuck in the kernel: %.*s%s. Try: --waits", STUCK_BYTES, w->sum->stuck,
+	    others);
+}
+
 int answer_text(const struct report *rep, const struct answer_sum *sum, struct account *v,
 		size_t nr, char **text, struct answer_lines *lines)
 {
@@ -377,6 +394,7 @@ int answer_text(const struct report *rep, const struct answer_sum *sum, struct a
 	w.nr = choose(v, nr);
 	if (!w.nr || !w.event)
 		return 0;
+	put_stuck(&w);
 	if (sum->samples) {
 		put_event(&w);
 		put_accounts(&w);

@@ -24,6 +24,8 @@ struct account {
 struct answer_sum {
 	uint64_t weight, samples, scans;
 	uint64_t wall[ACTIVITIES], rows[ACTIVITIES];
+	const char *stuck;		/* answer_stuck.h; NULL: none */
+	uint32_t nr_stuck;
 };
 
 /*

@@ -16,14 +16,14 @@ plant '	uint64_t switches, preemptions;	/* how often it has left its CPU, and ha
 sed -i 's|sizeof(struct wire_sample) == 64|sizeof(struct wire_sample) == 80|; s|sizeof(struct wire_stay) == 184|sizeof(struct wire_stay) == 200|' "$tree/bpf/wire.h"
 plant '	h->switches = task->nvcsw;
 	h->preemptions = task->nivcsw;' bpf/stack.bpf.h '^	h->tgid = ids.tgid;'
-plant 'COLUMN(64, 52, switches, ANY)		/* how often the thread gave its CPU up */
-COLUMN(64, 54, preemptions, ANY)	/* how often it was taken from it */
+plant 'COLUMN(64, 54, switches, ANY)		/* how often the thread gave its CPU up */
+COLUMN(64, 56, preemptions, ANY)	/* how often it was taken from it */
 ' src/model/sample_columns.def '^#undef COLUMN$'
 plant '		.switches = h->switches,
 		.preemptions = h->preemptions,' src/capture/session/session.c '^		.weight = h->weight,'
-plant '| 52 | switches | u64 | how often the thread has given its CPU up |
-| 54 | preemptions | u64 | how often its CPU was taken from it |' formats/trace/TRACE.md '^A column that is absent is 0'
-sed -i "s|50: ('file', 32)}|50: ('file', 32), 52: ('switches', 64), 54: ('preemptions', 64)}|" "$tree/tests/spec/pbz.py"
+plant '| 54 | switches | u64 | how often the thread has given its CPU up |
+| 56 | preemptions | u64 | how often its CPU was taken from it |' formats/trace/TRACE.md '^A column that is absent is 0'
+sed -i "s|52: ('mount', 32)}|52: ('mount', 32), 54: ('switches', 64), 56: ('preemptions', 64)}|" "$tree/tests/spec/pbz.py"
 plant 'static int put_switches(struct csv *c, const struct report_sample *s)
 {
 	csv_put_decimal(c, s->rec->switches);

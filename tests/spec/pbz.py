@@ -138,9 +138,9 @@ COLUMNS = {1: ('time', 64), 3: ('event', 32), 5: ('thread', 32), 7: ('cpu', 32),
            11: ('ustack', 32), 13: ('weight', 64), 15: ('state', 8), 16: ('end', 8), 18: ('flags', 32),
            20: ('walk', 32), 22: ('ran', 64), 24: ('syscall', 32), 26: ('wait', 64), 28: ('owner', 32),
            30: ('wait_kind', 8), 32: ('holders', 32), 34: ('object', 64), 36: ('variable', 32), 38: ('arg1', 64),
-           40: ('arg2', 64), 42: ('arg3', 64), 44: ('arg4', 64), 46: ('arg5', 64), 48: ('arg6', 64), 50: ('file', 32)}
+           40: ('arg2', 64), 42: ('arg3', 64), 44: ('arg4', 64), 46: ('arg5', 64), 48: ('arg6', 64), 50: ('file', 32), 52: ('mount', 32)}
 REFERENCES = {'event': 'event', 'thread': 'thread', 'kstack': 'node', 'ustack': 'node',
-              'variable': 'frame', 'file': 'string'}
+              'variable': 'frame', 'file': 'string', 'mount': 'string'}
 Sample = collections.namedtuple('Sample', [name for name, _ in COLUMNS.values()])
 
 

@@ -266,6 +266,11 @@ static int put_filename(struct csv *c, const struct report_sample *s)
 	return csv_put_string(c, s->rec->file);
 }
 
+static int put_mount(struct csv *c, const struct report_sample *s)
+{
+	return s->rec->mount ? csv_put_string(c, s->rec->mount) : 0;
+}
+
 static int put_connection(struct csv *c, const struct report_sample *s)
 {
 	if (!s->rec->file || !is_connection(c, s->rec->file))
@@ -423,6 +428,8 @@ const struct csv_column csv_columns[] = {
 	{ "sysc_arg6", "its sixth argument", COLUMN_TEXT, false, put_arg6 },
 	{ "filename", "the file that its descriptor is: a path, pipe:[4711], ...",
 	  COLUMN_TEXT, true, put_filename },
+	{ "mount", "where that file is mounted, of a wait of 0.1 s: ext4 /dev/vdb /mnt",
+	  COLUMN_TEXT, true, put_mount },
 	{ "connection", "the socket that it is, with both ends and its state",
 	  COLUMN_TEXT, true, put_connection },
 	{ "object", "the pipe, socket or file that it waits for", COLUMN_TEXT, false, put_object },

@@ -2,7 +2,7 @@
 /*
  * Every thread of one scan, for reading: what it does, since when, what it waits for, who holds
  * that, and its stack. Threads of a process that do the same in the same place are one entry.
- * Processes with a deadlock come first, then those that are stuck in the kernel, then by number.
+ * Processes that are stuck in the kernel come first, then those with a deadlock, then by number.
  *
  *	orders 4321: 6 threads
  *	  journal 4324: sleeping for 0.250 s in clock_nanosleep; 3 threads wait for it
@@ -24,6 +24,7 @@
 #include "src/profile/display_name.h"
 #include "src/report/report.h"
 #include "src/report/state_words.h"
+#include "src/waits/stuck.h"
 #include "src/waits/wait_edges.h"
 #include "src/waits/wait_graph.h"
 
@@ -47,13 +48,7 @@ struct dump {
 
 /* ---- the order ---- */
 
-enum { FIRST_RING, FIRST_STUCK, FIRST_NONE };
-
-static bool is_stuck(const struct rec_sample *rec)
-{
-	return rec->state == TASK_DISK || rec->state == TASK_DISK_NOLOAD ||
-	       rec->state == TASK_KILLABLE;
-}
+enum { FIRST_STUCK, FIRST_RING, FIRST_NONE };
 
 struct sorted {
 	uint32_t row, tgid, tid;
@@ -76,9 +71,10 @@ static int by_urgency(const void *x, const void *y)
 	return a->urgency != b->urgency ? (a->urgency < b->urgency ? -1 : 1) : by_process(x, y);
 }
 
-static unsigned urgency(const struct wait_row *row)
+static unsigned urgency(const struct dump *d, const struct wait_row *row)
 {
-	return row->ring != WAIT_NONE ? FIRST_RING : is_stuck(&row->rec) ? FIRST_STUCK : FIRST_NONE;
+	return stuck_is(d->g->tables, &row->rec) ? FIRST_STUCK :
+	       row->ring != WAIT_NONE ? FIRST_RING : FIRST_NONE;
 }
 
 /* Gives all threads of a process the urgency of the most urgent one. */
@@ -88,7 +84,7 @@ static void raise_processes(const struct dump *d, struct sorted *v, size_t nr)
 		unsigned most = FIRST_NONE;
 
 		for (end = i; end < nr && v[end].tgid == v[i].tgid; end++) {
-			unsigned own = urgency(&d->g->rows[v[end].row]);
+			unsigned own = urgency(d, &d->g->rows[v[end].row]);
 
 			most = own < most ? own : most;
 		}
@@ -140,6 +136,16 @@ static const char *name_of(const struct dump *d, const struct wait_row *row, siz
 	return definition_store_string(d->g->tables, t ? t->comm : UINT32_MAX, len);
 }
 
+static void put_stuck(const struct dump *d, const struct wait_row *row)
+{
+	uint64_t ns = wait_row_ns(row);
+	char text[STUCK_TEXT_MAX];
+
+	fputs(": stuck in the kernel for ", d->out);
+	stuck_text(d->g->tables, d->calls, &row->rec, ns, row->real_ns - ns, text);
+	escape_text(d->out, text, strlen(text));
+}
+
 static void put_state(const struct dump *d, uint32_t i, uint32_t nr)
 {
 	const struct wait_row *row = &d->g->rows[i];
@@ -147,8 +153,11 @@ static void put_state(const struct dump *d, uint32_t i, uint32_t nr)
 	uint64_t ns = wait_row_ns(row);
 	char seconds[WAIT_SECONDS_MAX];
 
-	fprintf(d->out, ": %s", is_stuck(&row->rec) ? "stuck in the kernel"
-						    : activity_name(activity));
+	if (stuck_is(d->g->tables, &row->rec)) {
+		put_stuck(d, row);
+		return;
+	}
+	fprintf(d->out, ": %s", activity_name(activity));
 	if (ns != UINT64_MAX && wait_is_off_cpu(&row->rec))
 		fprintf(d->out, " for %s%s", nr > 1 ? "up to " : "", wait_seconds(ns, seconds));
 	if (row->rec.syscall || row->rec.wait) {

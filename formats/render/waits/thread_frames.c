@@ -59,8 +59,7 @@ static int give_stack(struct choice *c, uint32_t stack)
 int thread_frames_each(const struct definition_store *t, const struct rec_sample *rec, bool native,
 		       thread_frame_fn fn, void *ctx)
 {
-	bool is_stuck = rec->state == TASK_DISK || rec->state == TASK_DISK_NOLOAD ||
-			rec->state == TASK_KILLABLE;
+	bool is_stuck = task_state_is_disk(rec->state);
 	struct choice c = { .t = t, .native = true, .is_kernel = true, .fn = fn, .ctx = ctx };
 	int err = native || is_stuck || !rec->ustack ? give_stack(&c, rec->kstack) : 0;
 

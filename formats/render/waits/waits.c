@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which thread waits for which other one in one scan of all tasks, a line for each edge of the
- * graph: who waits, since when, in which function, for what, and who holds it in which function.
- * wait_edges.h has their order. Then come all waits by system call and kernel function. Stacks are
- * shown on demand.
+ * Which threads are stuck in the kernel, and which thread waits for which other one in one scan of
+ * all tasks, a line for each edge of the graph: who waits, since when, in which function, for what,
+ * and who holds it in which function. wait_edges.h has their order. Then come all
+ * waits by system call and kernel function. Stacks are shown on demand.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,11 +23,14 @@
 #include "src/model/definition_store.h"
 #include "src/model/syscall_names.h"
 #include "src/report/report.h"
+#include "src/report/state_words.h"
+#include "src/waits/stuck.h"
 #include "src/waits/wait_edges.h"
 #include "src/waits/wait_function.h"
 #include "src/waits/wait_graph.h"
 #include "src/waits/wait_place.h"
 
+#define MAX_STUCK 10			/* lines of threads that are stuck in the kernel */
 #define MAX_RINGS 12			/* deadlocks that are shown */
 #define MAX_RING_LINES 12		/* lines of one of them */
 #define NR_CELLS 7			/* number, time, who, in, for what, held by, which is in */
@@ -39,6 +42,7 @@ struct waits {
 	struct wait_edges e;
 	struct wait_table t;
 	struct syscall_names *calls;
+	unsigned futex;
 	bool all;
 };
 
@@ -328,20 +332,106 @@ static void put_launchers(struct waits *w)
 	put_line(w, "");
 }
 
-static void put_all_edges(struct waits *w)
+static void put_stuck_row(struct waits *w, const struct stuck_row *s)
+{
+	const struct wait_row *row = &w->g->rows[s->row];
+	uint64_t ns = wait_row_ns(row);
+	char text[STUCK_TEXT_MAX];
+
+	fputs("  ", w->t.cell);
+	wait_put_comm(w->g->tables, row, w->t.cell);
+	fprintf(w->t.cell, " %u", row->tid);
+	if (row->tgid != row->tid)
+		wait_put_process(w->g->tables, row, w->t.cell);
+	fputs(": ", w->t.cell);
+	stuck_text(w->g->tables, w->calls, &row->rec, ns, row->real_ns - ns, text);
+	escape_text(w->t.cell, text, strlen(text));
+	if (s->nr > 1)
+		fprintf(w->t.cell, "; %u more like it", s->nr - 1);
+	put_line(w, "");
+}
+
+/* No signal ends their wait, so what they hang on comes before all else. */
+static int put_stuck(struct waits *w)
+{
+	struct stuck_row *v;
+	uint32_t threads = 0;
+	size_t nr, shown;
+	int err = stuck_list(w->g, w->calls, &v, &nr);
+
+	if (err || !nr) {
+		if (!err)
+			free(v);
+		return err;
+	}
+	shown = w->all || nr <= MAX_STUCK ? nr : MAX_STUCK;
+	for (size_t i = 0; i < nr; i++)
+		threads += v[i].nr;
+	fprintf(w->t.cell, "STUCK IN THE KERNEL: %u %s", threads,
+		plural(threads, "thread", "threads"));
+	put_line(w, "");
+	for (size_t i = 0; i < shown; i++)
+		put_stuck_row(w, &v[i]);
+	if (shown < nr) {
+		fprintf(w->t.cell, "... and %zu more (--all-waits shows them)", nr - shown);
+		put_line(w, "");
+	}
+	put_line(w, "");
+	free(v);
+	return 0;
+}
+
+/* How many threads are ready to run and wait for a CPU. */
+static void put_run_queue(struct waits *w)
+{
+	const struct wait_row *longest = NULL;
+	uint32_t nr = 0;
+	char seconds[WAIT_SECONDS_MAX];
+
+	for (size_t i = 0; i < w->g->nr; i++) {
+		const struct wait_row *row = &w->g->rows[i];
+
+		if (row->absent || !row->passes ||
+		    sample_activity(&row->rec, w->futex) != ACTIVITY_RUN_QUEUE)
+			continue;
+		nr++;
+		if (!longest || wait_row_ns(row) + 1 > wait_row_ns(longest) + 1)
+			longest = row;
+	}
+	if (!nr)
+		return;
+	fprintf(w->t.cell, "%u %s for a CPU", nr, plural(nr, "thread waits", "threads wait"));
+	if (wait_row_ns(longest) != UINT64_MAX) {
+		fprintf(w->t.cell, ", %s%s since it last ran: ", nr > 1 ? "one of them " : "",
+			wait_seconds(wait_row_ns(longest), seconds));
+		wait_put_comm(w->g->tables, longest, w->t.cell);
+		fprintf(w->t.cell, " %u", longest->tid);
+	}
+	put_line(w, "");
+	put_line(w, "");
+}
+
+static int put_all_edges(struct waits *w)
 {
 	const struct wait_edge *edges = w->e.edges;
 	size_t i = 0, n;
+	int err;
 
 	put_title(w);
+	err = put_stuck(w);
+	if (!w->e.nr || edges->section != EDGES_RING)
+		put_run_queue(w);
 	if (w->e.nr)
 		put_columns(w);
 	for (; i < w->e.nr; i += n) {
 		for (n = 1; i + n < w->e.nr && edges[i + n].section == edges[i].section;)
 			n++;
 		put_section(w, edges + i, n);
+		if (edges[i].section == EDGES_RING)
+			put_run_queue(w);
 	}
 	put_launchers(w);
+	return err;
 }
 
 /* ---- all of it ---- */
@@ -354,7 +444,9 @@ static int put_all(struct waits *w, const struct render_opts *opts, FILE *out)
 	if (!err)
 		err = wait_table_open(&w->t, NR_CELLS, opts->full_names ? 0 : 1 << 3 | 1 << 6);
 	if (!err) {
-		put_all_edges(w);
+		err = put_all_edges(w);
+	}
+	if (!err) {
 		err = wait_table_put(&w->t, opts->columns, out);
 	}
 	if (!err && opts->wait_stacks)
@@ -379,7 +471,8 @@ static int waits_stream(struct report *rep, const struct render_opts *opts, FILE
 	const char *arch = report_meta(rep, "arch", NULL);
 	struct wait_graph g = { 0 };
 	struct waits w = { .g = &g, .all = opts->all_waits || opts->wait_stacks,
-			   .calls = syscall_names_new(arch ? arch : "") };
+			   .calls = syscall_names_new(arch ? arch : ""),
+			   .futex = activity_futex(arch ? arch : "") };
 	int err = w.calls ? wait_graph_read(rep, opts->scan, &g) : -ENOMEM;
 
 	if (!err && !g.nr)

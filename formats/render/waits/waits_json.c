@@ -66,6 +66,7 @@
 #include "src/model/definition_store.h"
 #include "src/model/syscall_names.h"
 #include "src/report/report.h"
+#include "src/waits/stuck.h"
 #include "src/waits/wait_edges.h"
 #include "src/waits/wait_function.h"
 #include "src/waits/wait_graph.h"
@@ -144,6 +145,10 @@ static void put_object(struct waits_json *j, const struct rec_sample *rec)
 		json_put_u64(w, "inode", rec->object);
 	put_owner(w, rec);
 	put_name(j, "file", file, len);
+	file = definition_store_string(j->g->tables, rec->mount, &len);
+	put_name(j, "mount", file, len);
+	if (stuck_is(j->g->tables, rec))
+		json_put_bool(w, "stuck", true);
 }
 
 /* What wait_edges.h knows of a row. */

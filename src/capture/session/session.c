@@ -24,6 +24,7 @@
 #include "src/capture/session/session_meta.h"
 #include "src/capture/session/shadow_names.h"
 #include "src/capture/waits/descriptor_names.h"
+#include "src/capture/waits/stuck_files.h"
 #include "src/capture/waits/wait_facts.h"
 #include "src/model/binary.h"
 #include "src/model/stacks.h"
@@ -137,6 +138,8 @@ int session_new(const struct session_deps *deps, struct session **sp)
 	if (!err)
 		err = descriptor_names_new(intern_text, s, &s->files);
 	if (!err)
+		err = stuck_files_new(intern_text, s, &s->stuck);
+	if (!err)
 		err = make_names(s);
 	if (err) {
 		session_free(s);
@@ -162,6 +165,7 @@ void session_free(struct session *s)
 	stack_definer_release(&s->definer);
 	wait_facts_free(s->waits);
 	descriptor_names_free(s->files);
+	stuck_files_free(s->stuck);
 	peer_samples_release(&s->peers);
 	met_tasks_release(&s->met);
 	free(s);
@@ -455,6 +459,8 @@ static void fill_waits(struct session *s, struct process *p, const struct wire_s
 {
 	wait_facts_fill(s->waits, w, scan, out);
 	out->file = descriptor_names_find(s->files, w, w->head->time_ns);
+	if (scan)
+		stuck_files_fill(s->stuck, w, out);
 	if (wait_facts_is_futex(out))
 		out->variable = stack_definer_variable(&s->definer, p, out->wait);
 }

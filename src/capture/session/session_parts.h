@@ -16,6 +16,7 @@ struct process;
 struct runtime_locks;
 struct runtime_names;
 struct stacks;
+struct stuck_files;
 struct wait_facts;
 
 struct session {
@@ -32,6 +33,7 @@ struct session {
 	size_t nr_same, cap_same;
 	struct wait_facts *waits;
 	struct descriptor_names *files;
+	struct stuck_files *stuck;
 	struct peer_samples peers;	/* rows of this scan that wait for others */
 	struct met_tasks met;		/* of the recording, as the next one */
 	struct session_stats stats;

@@ -33,6 +33,7 @@
 #include "src/capture/session/session_meta.h"
 #include "src/capture/session/session_parts.h"
 #include "src/capture/waits/descriptor_names.h"
+#include "src/capture/waits/stuck_files.h"
 #include "src/model/stacks.h"
 
 static int put_event(struct session *s, const struct session_event *e, uint32_t id)
@@ -143,6 +144,7 @@ static void take_over(struct session *s, struct definitions *defs, struct stacks
 	definitions_begin(defs);
 	last_samples_forget(s->last_samples);
 	descriptor_names_forget(s->files);
+	stuck_files_forget(s->stuck);
 	s->scans = s->lost = 0;
 	s->part++;
 }

@@ -170,6 +170,7 @@ static bool descriptor_of(const struct wire_wait *wait, enum wait_call call, uin
 	case CALL_POLL:
 		return *fd != UINT32_MAX;
 	case CALL_OTHER: case CALL_FUTEX: case CALL_WAIT4: case CALL_WAITID: case CALL_CLONE:
+	case CALL_PATH: case CALL_PATH_AT:
 		break;
 	}
 	return false;

@@ -180,7 +180,7 @@ static void fill_call(struct wait_facts *f, const struct wire_stack *stack, stru
 	uint32_t tgid = stack->head->tgid;
 
 	switch (wait->syscall ? wait_call_of(wait->syscall - 1) : CALL_OTHER) {
-	case CALL_OTHER:
+	case CALL_OTHER: case CALL_PATH: case CALL_PATH_AT:
 		break;
 	case CALL_FUTEX:
 		out->wait = wait->what;
@@ -231,7 +231,8 @@ static void fill_stay(const struct wire_wait *wait, struct rec_sample *out)
 	case CALL_READ: case CALL_WRITE: case CALL_EPOLL: case CALL_FD: case CALL_FILE_LOCK:
 		out->wait = (uint32_t)wait->what + 1ull;
 		break;
-	case CALL_OTHER: case CALL_WAIT4: case CALL_WAITID: case CALL_CLONE:
+	case CALL_OTHER: case CALL_WAIT4: case CALL_WAITID: case CALL_CLONE: case CALL_PATH:
+	case CALL_PATH_AT:
 		break;
 	}
 }
