@@ -124,6 +124,35 @@ static bool shows_machine(const struct report *rep)
 			 q->names.nr));
 }
 
+/*
+ * "; cpu-wait: 4.2 s more. Try: --event off-cpu,cpu-wait": the rest of the time that threads were
+ * off the CPU, which is another event. Filters do not count there.
+ */
+static void add_rest(const struct writing *w, char *out, size_t size)
+{
+	const struct trace_events *all = report_events(w->rep);
+	const struct query *q = report_query(w->rep);
+	char weight[WEIGHT_TEXT_MAX], tried[256] = "";
+	size_t n = strlen(out), len;
+
+	if (w->event->kind != EVENT_SCHED)
+		return;
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct trace_event *e = &all->v[i];
+
+		if (e == w->event || e->kind != EVENT_SCHED || strcmp(e->unit, "ns") ||
+		    e->joined || !e->samples || n >= size)
+			continue;
+		n += (size_t)snprintf(out + n, size - n, "; %s: %s more%s", e->name,
+				      weight_text(e->weight, "ns", weight),
+				      q && query_has_filter(q) ? ", without filters" : "");
+		len = strlen(tried);
+		snprintf(tried + len, sizeof(tried) - len, ",%s", e->name);
+	}
+	if (*tried && n < size)
+		snprintf(out + n, size - n, ". Try: --event %s%s", w->event->name, tried);
+}
+
 /* "7.6 s of CPU time in 4.0 s: 1.9 of 2 CPUs were busy on average" */
 static void put_event(struct writing *w)
 {
@@ -133,9 +162,10 @@ static void put_event(struct writing *w)
 	struct report_amount amount = { w->event, w->sum->samples, w->sum->weight, 0 };
 	bool of_machine = cpus && shows_machine(w->rep);
 	double busy = ns ? (double)w->sum->weight / (double)ns : 0;
-	char a[256], d[4 * WEIGHT_TEXT_MAX + 16], share[64];
+	char a[512], d[4 * WEIGHT_TEXT_MAX + 16], share[64];
 
 	report_amount_text(&amount, a, sizeof(a));
+	add_rest(w, a, sizeof(a));
 	if (!is_cpu_time(w->event) || !ns) {
 		put(w, w->event && !strcmp(w->event->unit, "ns") ? "time" : "count", "%s", a);
 		return;

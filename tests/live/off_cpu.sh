@@ -51,6 +51,7 @@ chain="descend$(printf ';descend%.0s' {1..20});take_a_nap"
 check "20 calls deep" stacks share all.folded "$chain" --of descend --min 1000000
 check "the lock that is waited for" stacks share all.folded "locker;hold" --of hold --min 1000000
 check "to the root" grep -q "100.0 % of user stacks whole" all.err
+check "a report says the time of waiting for a CPU beside it" bash -c "'$PROBEE' report -q all.pbz --text 2>/dev/null | grep -qE '^time +.* s in .*; cpu-wait: .*s more'"
 check "a sleep from the start to the end" awk -v us="$(microseconds all off-cpu late)" 'BEGIN { printf "%.3f s", us / 1e6; exit !(us > 2.8e6 && us < 3.3e6) }'
 
 # The kernel's own account of how long threads waited for a CPU.
