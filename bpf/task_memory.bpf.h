@@ -79,12 +79,15 @@ __noinline int is_local_file(struct vma_probe *p)
 }
 
 /*
- * Reads a page of another task's memory and has it faulted in. A page of a file may need a server
- * that never answers (FUSE), and the scan would hang with it: such pages are left alone unless the
- * knobs say FAULTS_ALL. bpf_find_vma() tries the lock of the memory map and does not wait for it.
+ * Reads a page of another task's memory, or a word, and has it faulted in. A page of a
+ * file may need a server that never answers (FUSE), and the scan would hang with it: such pages are
+ * left alone unless the knobs say FAULTS_ALL. Static variables are in pages of the program's file
+ * and lead to the threads of an interpreter, or to the goroutine of a program's first thread: those
+ * of files on disks of this machine are read. bpf_find_vma() tries the lock of the memory map and
+ * does not wait for it.
  */
 static __always_inline int load_task_page(struct gather *g, struct task_struct *task, void *to,
-					  uint64_t addr)
+					  uint64_t addr, uint32_t n)
 {
 	struct vma_probe probe = {};
 	int err;
@@ -92,9 +95,9 @@ static __always_inline int load_task_page(struct gather *g, struct task_struct *
 	if (g->no_reads)
 		return UNWIND_NOT_READ;
 	err = may_read(&probe, bpf_find_vma(task, addr, probe_vma, &probe, 0), knobs.faults);
-	if (err)
+	if (err && (err != UNWIND_NOT_READ || !is_local_file(&probe)))
 		return err;
-	return bpf_copy_from_user_task(to, UNWIND_MEMORY_PAGE, (void *)addr, task, 0) != 0;
+	return bpf_copy_from_user_task(to, n, (void *)addr, task, 0) != 0;
 }
 
 static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
@@ -102,7 +105,7 @@ static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint6
 	struct env *e = env;
 
 	if (e->sleepable)
-		return load_task_page(e->g, e->task, w->page, addr);
+		return load_task_page(e->g, e->task, w->page, addr, UNWIND_MEMORY_PAGE);
 	return bpf_probe_read_user(w->page, UNWIND_MEMORY_PAGE, (void *)addr) ? 1 : 0;
 }
 
@@ -146,19 +149,11 @@ static __always_inline int unwind_load_bytes(void *env, struct unwinder *w, uint
 
 static __always_inline int unwind_read_word(void *env, uint64_t addr, uint64_t *value)
 {
-	struct vma_probe probe = {};
 	struct env *e = env;
-	int err;
 
 	if (!e->sleepable)
 		return bpf_probe_read_user(value, sizeof(*value), (void *)addr) != 0;
-	if (e->g->no_reads)
-		return 1;
-	err = may_read(&probe, bpf_find_vma(e->task, addr, probe_vma, &probe, 0), knobs.faults);
-	/* Static variables of an interpreter lead to its threads; it has static code objects. */
-	if (err && (err != UNWIND_NOT_READ || !is_local_file(&probe)))
-		return 1;
-	return bpf_copy_from_user_task(value, sizeof(*value), (void *)addr, e->task, 0) != 0;
+	return load_task_page(e->g, e->task, value, addr, sizeof(*value)) != 0;
 }
 
 /* A program that may sleep reads no code of files, for the reason given at load_task_page(). */

@@ -130,9 +130,9 @@ static __always_inline uint64_t first_argument(const struct unwinder *w, struct 
 #endif
 
 /*
- * Whether the words at addr may be read. The rule is that of stacks (load_task_page()), and there
- * is one case more: the static variables of a program are pages of its file, copied when they were
- * written to. A thread waits for a lock there only after that.
+ * Whether the words at addr may be read: the rule is that of stacks (load_task_page()). The static
+ * variables of a program are pages of its file, copied when they were written to. A thread waits
+ * for a lock there only after that.
  */
 static __always_inline bool may_read_words(struct task_struct *task, uint64_t addr, uint64_t *end)
 {

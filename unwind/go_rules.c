@@ -24,7 +24,7 @@ enum kind {
 	PLAIN,
 	ROOT,			/* the outermost frame of its stack */
 	SIGNAL,			/* signal handlers return to here */
-	RESUMES,		/* chooses the goroutine that its thread will run next */
+	RESUMES,		/* its thread has left its goroutine, and looks for the next one */
 	/* These set the stack pointer: */
 	SWITCHES,		/* and later set it back */
 	BORROWS,		/* the same, from a goroutine's stack to that of the thread */
@@ -46,6 +46,8 @@ static const struct {
 	{ "_rt0_amd64_linux", ROOT },
 	{ "runtime.sigreturn", SIGNAL },
 	{ "runtime.sigreturn__sigaction", SIGNAL },
+	{ "runtime.schedule", RESUMES },
+	{ "runtime.stopm", RESUMES },
 	{ "runtime.execute", RESUMES },
 	{ "runtime.coroswitch_m", RESUMES },
 	{ "runtime.mcall", PARKS },

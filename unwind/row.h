@@ -114,7 +114,7 @@ enum unwind_ra {
  * not one after a call. The caller's rule is looked up at this address, not one byte before it.
  */
 #define RULE_EXACT 0x40
-/* In ra: in this function the thread's goroutine becomes another one: unwind_goroutine.h. */
+/* In ra: in this function the thread has left its goroutine for another: unwind_goroutine.h. */
 #define RULE_NEXT_GOROUTINE 0x20
 /*
  * In ra of CFA_SIGNAL and CFA_ROOT: that is the rule of a return address. The byte itself is a

@@ -11,9 +11,11 @@
  *
  * The thread may be done with that goroutine already and look for another one, and m.curg is then
  * nil or the next one. So nothing is taken unless the goroutine says that it belongs to this m, and
- * the frame is the first one on the stack of m.g0. After runtime.execute, m.curg is a goroutine
- * that will run next; its rules say so (RULE_NEXT_GOROUTINE). Otherwise the stack ends here, as a
- * thread's stack does. unwind_step.h includes this file in its middle.
+ * the frame is the first one on the stack of m.g0. Otherwise the stack ends here, as a thread's
+ * stack does. In runtime.schedule the thread has left its goroutine, and after runtime.execute
+ * m.curg is the one that will run next: rules of these say so (RULE_NEXT_GOROUTINE), and nothing is
+ * read. Structs of the first thread are static variables, in a page of the program's file perhaps,
+ * which a scan may not read. unwind_step.h includes this file in its middle.
  *
  * Layout: struct g, m and gobuf of runtime/runtime2.go. g.m, g.sched.sp, g.sched.pc and m.g0 are
  * where they are here in Go 1.12 to 1.26; the rule has the others, which go_runtime.c finds in the
@@ -70,8 +72,10 @@ UNWIND_INLINE int unwind_step_goroutine(void *env, struct unwinder *w, const str
 		return UNWIND_END(w, UNWIND_ROOT);
 	err = unwind_read_goroutine(env, w, r, &go);
 	/* Most stacks that begin in mcall() are those of threads that look for work. */
+	if (err && r->reg)
+		return unwind_unread(w, err == UNWIND_NOT_READ ? 1 : err, UNWIND_ROOT_GUESS);
 	if (err)
-		return unwind_unread(w, err, r->reg ? UNWIND_ROOT_GUESS : UNWIND_READ_RA);
+		return unwind_unread(w, err, UNWIND_READ_RA);
 	if (!go.curg || go.curg_m != go.m)
 		return UNWIND_END(w, UNWIND_ROOT);
 	/* mcall() pushes its argument there. */

@@ -202,8 +202,9 @@ static const struct opt scan_opts[] = {
 	  opt_flag, AT(capture.scan_unchanged), NULL, "Snapshots", NULL },
 	{ 0, "faults", "anon|all|never",
 	  "what a snapshot may bring into memory to read the stacks of waiting threads: anon: what "
-	  "is in swap; all: also pages of files, where a file server that never answers costs 2 s; "
-	  "never: nothing is read, and only running threads have user stacks (default anon)",
+	  "is in swap, and static variables of programs on disks of this machine; all: also what "
+	  "is in other files, where a file server that never answers costs 2 s; never: nothing "
+	  "is read, and only running threads have user stacks (default anon)",
 	  parse_faults, AT(capture.faults), NULL, NULL, NULL },
 	{ 0, "syscall-args", NULL,
 	  "also record the six arguments of the system call that a thread waits in, for CSV "

@@ -213,6 +213,8 @@ static void test_thread_to_goroutine(void **state)
 	go_add(g, "runtime.systemstack", SPWRITE, CODE(MOV_GOBUF_RSP, READ_G_BY_RCX(0xf0), READ_CURG(0xb8), RESTORE_SP, RESTORE_BP, RET),
 	       DEPTHS({ 0, 35 }));
 	go_add(g, "runtime.morestack", SPWRITE, CODE(MOV_GOBUF_RSP, NOP8), DEPTHS({ 0, 12 }));
+	go_add(g, "runtime.schedule", 0, CODE(NOP8), DEPTHS({ 0, 8 }));
+	go_add(g, "runtime.stopm", 0, CODE(NOP8), DEPTHS({ 0, 8 }));
 	go_parse(g, GO_1_20);
 	assert_rule(go_at(g, 0, 1), next);
 	assert_rule(go_at(g, 1, 3), SP_RULE(8));
@@ -221,6 +223,8 @@ static void test_thread_to_goroutine(void **state)
 	assert_rule(go_at(g, 3, 29), goroutine_rule(-16, 0xb8, 0x60, RA_CFA, 0));
 	assert_rule(go_at(g, 3, 30), SP_RULE(8));
 	assert_rule(go_at(g, 4, 4), goroutine_rule(-16, 0xb8, 0x60, RA_REG, 0));
+	assert_rule(go_at(g, 5, 1), next);
+	assert_rule(go_at(g, 6, 1), next);
 }
 
 /* Until Go 1.20 the frame pointer is not read back; here the thread's g is read at once. */

@@ -127,6 +127,8 @@ static void test_next_goroutine(void **state)
 	on_g0(w, grows);
 	w->rows[0].rule.ra = RULE_NEXT_GOROUTINE;
 	expect_end_at_g0(w, UNWIND_ROOT);
+	w->hole = STACK;			/* it is not asked for */
+	expect_end_at_g0(w, UNWIND_ROOT);
 }
 
 static void test_unreadable(void **state)
@@ -136,7 +138,11 @@ static void test_unreadable(void **state)
 	on_g0(w, grows);
 	w->hole = STACK;
 	expect_end_at_g0(w, UNWIND_READ_RA);
-	w->rows[1].rule.reg = 1;
+	w->hole_code = UNWIND_NOT_READ;
+	expect_end_at_g0(w, UNWIND_NOT_READ);
+	w->rows[1].rule.reg = 1;		/* mcall(), whose goroutine has mostly gone */
+	expect_end_at_g0(w, UNWIND_ROOT_GUESS);
+	w->hole_code = 1;
 	expect_end_at_g0(w, UNWIND_ROOT_GUESS);
 	w->hole_code = UNWIND_BUSY;
 	expect_end_at_g0(w, UNWIND_BUSY);
