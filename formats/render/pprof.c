@@ -32,7 +32,6 @@ enum label { THREAD, TID, PROCESS, PID, STATE, LABELS };
 struct pprof {
 	struct pprof_message message;
 	struct sample_counts rows;	/* .root is the thread */
-	uint64_t heaviest;		/* weight of a row, whose program is the main binary */
 	uint64_t keys[LABELS];		/* ids of the keys of labels; 0: not used yet */
 	bool shows_states;
 };
@@ -60,10 +59,7 @@ static size_t make_labels(struct pprof *p, const struct sample_count *row,
 	unsigned state = row->end >> STATE_SHIFT;
 	size_t nr = 0;
 
-	if (of && row->weight > p->heaviest) {
-		p->heaviest = row->weight;
-		m->main_binary = of->exe;
-	}
+	pprof_program(m, of ? of->exe : 0, row->weight);
 	if (t) {
 		v[nr++] = make_label(p, THREAD, pprof_table_string(m, t->comm), 0);
 		v[nr++] = make_label(p, TID, 0, t->tid);
@@ -182,7 +178,7 @@ static int write_profile(struct pprof *p, struct report *rep, const struct rende
 
 static int pprof_stream(struct report *rep, const struct render_opts *opts, FILE *out)
 {
-	struct pprof p = { .heaviest = 0 };
+	struct pprof p = { .shows_states = false };
 	struct gzip_stream gzip;
 	int err = gzip_stream_open(&gzip, out), closed;
 

@@ -315,36 +315,68 @@ static void put_func(struct pprof_message *p, uint32_t id)
 	put_message(p, PROFILE_FUNCTION, &p->message);
 }
 
-static void put_mapping(struct pprof_message *p, uint32_t id)
+/* Mappings are written at the end, when it is known which program is the first one. */
+static void keep_mapping(struct pprof_message *p, uint32_t id)
 {
 	const struct rec_binary *b = definition_store_find_binary(p->tables, id);
+	struct pprof_mapping *m = array_push(&p->mappings, &p->nr_mappings, &p->cap_mappings);
 	char build_id[2 * sizeof(b->build_id) + 1] = "";
+
+	p->failed |= !m;
+	if (!m)
+		return;
+	if (b->build_id_len <= sizeof(b->build_id))
+		hex_put(build_id, b->build_id, b->build_id_len);
+	*m = (struct pprof_mapping){ p->first_binary + id, pprof_table_string(p, b->path),
+				     pprof_string(p, build_id) };
+}
+
+static void put_mapping(struct pprof_message *p, const struct pprof_mapping *m)
+{
 	static const uint32_t has[] = { MAPPING_HAS_FUNCTIONS, MAPPING_HAS_FILES, MAPPING_HAS_LINES,
 					MAPPING_HAS_INLINES };
 
-	if (b->build_id_len <= sizeof(b->build_id))
-		hex_put(build_id, b->build_id, b->build_id_len);
-	proto_u64(&p->message, MAPPING_ID, p->first_binary + id);
-	proto_u64(&p->message, MAPPING_FILE, pprof_table_string(p, b->path));
-	proto_u64(&p->message, MAPPING_BUILD_ID, pprof_string(p, build_id));
+	proto_u64(&p->message, MAPPING_ID, m->id);
+	proto_u64(&p->message, MAPPING_FILE, m->file);
+	proto_u64(&p->message, MAPPING_BUILD_ID, m->build_id);
 	/* Otherwise pprof looks for names in whatever file has this path where it runs. */
 	for (size_t i = 0; i < sizeof(has) / sizeof(has[0]); i++)
 		proto_u64(&p->message, has[i], 1);
 	put_message(p, PROFILE_MAPPING, &p->message);
 }
 
+static uint64_t weight_of(const struct pprof_message *p, const struct pprof_mapping *m)
+{
+	return m->file < p->cap_weights ? p->weights[m->file] : 0;
+}
+
 /* pprof calls a profile by its first mapping, so the program that took most comes first. */
 static void put_mappings(struct pprof_message *p)
 {
-	const struct pprof_used *u = &p->binaries;
-	uint32_t first = p->main_binary;
-	bool has_first = first && first < u->cap_marks && u->marks[first];
+	size_t first = 0;
 
-	if (has_first)
-		put_mapping(p, first);
-	for (size_t i = 0; i < u->nr && !p->failed; i++)
-		if (u->ids[i] != first || !has_first)
-			put_mapping(p, u->ids[i]);
+	for (size_t i = 1; i < p->nr_mappings; i++)
+		if (weight_of(p, &p->mappings[i]) > weight_of(p, &p->mappings[first]))
+			first = i;
+	if (p->nr_mappings && !p->failed)
+		put_mapping(p, &p->mappings[first]);
+	for (size_t i = 0; i < p->nr_mappings && !p->failed; i++)
+		if (i != first)
+			put_mapping(p, &p->mappings[i]);
+}
+
+void pprof_program(struct pprof_message *p, uint32_t binary, uint64_t weight)
+{
+	const struct rec_binary *b = definition_store_find_binary(p->tables, binary);
+	uint64_t path;
+
+	if (!b || !use(p, &p->binaries, binary, definition_store_id_end(p->tables, REC_BINARY)))
+		return;
+	path = pprof_table_string(p, b->path);
+	if (array_reserve(&p->weights, &p->cap_weights, path + 1))
+		p->failed = true;
+	else
+		p->weights[path] += weight;
 }
 
 static void put_each(struct pprof_message *p, struct pprof_used *u,
@@ -369,7 +401,6 @@ static void forget_segment(struct pprof_message *p)
 	p->known = NULL;
 	p->cap_known = 0;
 	path_memos_release(&p->memos);
-	p->main_binary = 0;
 	p->tables = NULL;
 }
 
@@ -388,7 +419,7 @@ void pprof_end_segment(struct pprof_message *p, const struct frame_style *style)
 	sort_used(&p->funcs);
 	put_each(p, &p->funcs, put_func);
 	sort_used(&p->binaries);
-	put_mappings(p);
+	put_each(p, &p->binaries, keep_mapping);
 	p->first_frame += definition_store_id_end(p->tables, REC_FRAME) + 1;
 	p->first_func += definition_store_id_end(p->tables, REC_FUNC);
 	p->first_binary += definition_store_id_end(p->tables, REC_BINARY);
@@ -474,6 +505,7 @@ int pprof_init(struct pprof_message *p, FILE *out)
 
 int pprof_finish(struct pprof_message *p)
 {
+	put_mappings(p);
 	put_named(p);
 	put_strings(p);
 	return p->failed ? -ENOMEM : 0;
@@ -488,6 +520,8 @@ void pprof_release(struct pprof_message *p)
 	intern_free(p->strings);
 	free(p->named);
 	free(p->is_named);
+	free(p->mappings);
+	free(p->weights);
 	free(p->path);
 	bb_release(&p->message);
 	bb_release(&p->part);

@@ -6,19 +6,21 @@
  *	pprof_init(&p, out)			0 or -ENOMEM
  *	pprof_sample_type(), pprof_period(), pprof_time(), pprof_comment() ...
  *	pprof_segment(&p, tables)		whose ids the next calls mean
+ *	pprof_program(&p, binary, weight)	pprof calls the profile by the heaviest program
  *	pprof_sample(&p, &stack, &sample) ...
  *	pprof_end_segment(&p, style)		what its samples refer to; before the next segment
- *	pprof_finish(&p)			names and strings; 0 or -ENOMEM
+ *	pprof_finish(&p)			mappings, names and strings; 0 or -ENOMEM
  *	pprof_release(&p)
  *
  *	location	one for each FRAME record: its address in its file, and a line for each of
  *			its functions, the inlined ones first
  *	function	one for each FUNC record, and one for each name of an address without one
- *	mapping		one for each file, with its build id
+ *	mapping		one for each file, with its build id. The first one is that of the program
+ *			with the most weight: pprof takes it for the main one
  *
- * Only what samples refer to is written. Numbers of locations, functions and mappings are those of
- * the records of their segment, behind those of the segments before; synthetic frames are numbered
- * from PPROF_SYNTHETIC on. ferror(out) tells whether a write failed.
+ * Only what samples refer to is written, and programs. Numbers of locations, functions and mappings
+ * are those of the records of their segment, behind those of the segments before; synthetic frames
+ * are numbered from PPROF_SYNTHETIC on. ferror(out) tells whether a write failed.
  *
  * pprof takes a function whose system name equals its name for mangled, and cuts what stands in
  * brackets. So the system name is left out where it is not another one.
@@ -46,14 +48,21 @@ struct pprof_used {			/* ids that something refers to */
 	size_t cap_marks;
 };
 
+struct pprof_mapping {
+	uint64_t id, file, build_id;	/* file, build_id: pprof_string() */
+};
+
 struct pprof_message {
 	FILE *out;
 	struct intern *strings;		/* the string table: id 0 is "" */
 	const struct definition_store *tables;
 	/* Numbers of the segment begin here: a FRAME may be 0, a location may not. */
 	uint64_t first_frame, first_func, first_binary;
-	uint32_t main_binary;		/* of this segment, set by the caller; 0: unknown */
 	struct pprof_used frames, funcs, binaries;	/* of the segment */
+	struct pprof_mapping *mappings;	/* of all segments, in order */
+	size_t nr_mappings, cap_mappings;
+	uint64_t *weights;		/* of programs, by the string of their path */
+	size_t cap_weights;
 	uint32_t *known;		/* by STRING of the segment: its id plus 1; 0: none yet */
 	size_t cap_known;
 	uint32_t *named;		/* names that are functions of their own, in order */
@@ -100,6 +109,8 @@ void pprof_time(struct pprof_message *p, uint64_t real_ns, uint64_t duration_ns)
 void pprof_comment(struct pprof_message *p, const char *text);	/* "": none */
 
 void pprof_segment(struct pprof_message *p, const struct definition_store *tables);
+/* A BINARY of the segment is a program, and weighs so much more; 0: it is not known. */
+void pprof_program(struct pprof_message *p, uint32_t binary, uint64_t weight);
 /* A sample of this stack of the segment, or of one frame with this name. */
 void pprof_sample(struct pprof_message *p, const struct path_key *stack,
 		  const struct pprof_sample *s);

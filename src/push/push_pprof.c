@@ -106,7 +106,7 @@ static int write_profile(struct making *m, const struct push_group *g, size_t mo
 	put_types(m, g);
 	pprof_segment(p, report_tables(m->job->rep, g->rows->segment));
 	of = definition_store_find_process(p->tables, g->rows->process);
-	p->main_binary = of ? of->exe : 0;
+	pprof_program(p, of ? of->exe : 0, 1);
 	for (*taken = 0; *taken < most && bytes < limit && !p->failed; ++*taken) {
 		put_row(m, &g->rows[*taken]);
 		bytes = p->written + p->frames.nr * LOCATION_BYTES;

@@ -10,6 +10,8 @@
  *	more.pbz	likewise, another recording
  *	two.pbz		plain, hostile and plain again: three recordings in one file
  *	apart.pbz	plain, and the same a day later
+ *	lib.pbz		plain, but no frame is in the program's own file
+ *	programs.pbz	plain, and twice lib with another program
  *	calls.pbz	plain, with arguments of read() and with names of descriptors: one is a
  *			file, one a socket
  *	odd.pbz		the same with hostile names of descriptors
@@ -54,6 +56,24 @@ static int add_day(void *writer, const struct record *rec)
 	if (rec->tag == REC_CLOCK)
 		copy.clock.real_ns += 86400ull * 1000000000;
 	return trace_writer_record(writer, &copy);
+}
+
+static int leave_program(void *writer, const struct record *rec)
+{
+	struct record copy = *rec;
+
+	if (rec->tag == REC_FRAME && rec->frame.binary == FIX_B_SERVER)
+		copy.frame.binary = FIX_B_KERNEL;
+	return trace_writer_record(writer, &copy);
+}
+
+static int leave_other_program(void *writer, const struct record *rec)
+{
+	struct record copy = *rec;
+
+	if (rec->tag == REC_STRING && rec->string.id == FIX_S_SERVER_PATH)
+		copy.string.len = strlen(copy.string.bytes = "/opt/other");
+	return leave_program(writer, &copy);
 }
 
 /* Strings that no sample needs otherwise. */
@@ -118,5 +138,7 @@ int main(int argc, char **argv)
 			 "tcp 127.0.0.1:5432 -> 10.0.0.7:51344 ESTABLISHED") ||
 	       put_calls("odd.pbz", "/\n\"|,;\x1b\xff\xe2\x80\xae<b>\"", "unix =1\r\n\"|, ESTABLISHED") ||
 	       put_changed("later.pbz", add_day) || system("cat plain.pbz hostile.pbz plain.pbz >two.pbz") ||
-	       system("cat plain.pbz later.pbz >apart.pbz");
+	       system("cat plain.pbz later.pbz >apart.pbz") ||
+	       put_changed("lib.pbz", leave_program) || put_changed("other.pbz", leave_other_program) ||
+	       system("cat plain.pbz other.pbz other.pbz >programs.pbz");
 }

@@ -46,6 +46,17 @@ prints '20.20ms 40.00% 40.00%    20.20ms 40.00%  hot_loop'
 run $pprof -diff_base="$TMP/plain.pb.gz" -top "$TMP/plain.pb.gz"; exits 0
 prints 'Showing nodes accounting for 0, 0% of 50.51ms total'
 
+# It is called by the program that took most, whether or not a frame is in the program's own file.
+called() {
+	run probee report "$TMP/$1.pbz" --pprof="$TMP/$1.pb.gz"; exits 0
+	# shellcheck disable=SC2086
+	run $pprof -top "$TMP/$1.pb.gz"; exits 0
+	prints "File: $2"
+}
+called plain server
+called lib server
+called programs other
+
 # The same input gives the same bytes, and an earlier profile is replaced, another file is not.
 run probee report "$TMP/plain.pbz" -o "$TMP/again.pprof"; exits 0
 cmp "$TMP/plain.pb.gz" "$TMP/again.pprof" || wrong 'differs'
