@@ -42,7 +42,7 @@ struct knobs {
 	uint32_t shadow;		/* shadow stacks are kept (bpf/shadow.bpf.h) */
 	uint32_t runtimes;		/* frame programs are run (unwind/frame_program.h) */
 	uint32_t rare;			/* rare kinds of code are looked for: memory to verify */
-	uint32_t unused;
+	uint32_t returns;		/* probes at returns: the function is a frame */
 	uint64_t hash_seed;		/* secret; the ids of stacks depend on it */
 };
 
@@ -219,6 +219,7 @@ struct off_cpu_control {
 /* In a cookie: an entry or a return of a shadow stack. Its event is 0, or that of each entry. */
 #define PROBE_SHADOW_ENTRY (1u << 17)
 #define PROBE_SHADOW_RETURN (1u << 18)
+#define PROBE_RETURN (1u << 19)	/* in a cookie: at the return of a function */
 #define SHADOW_FRAMES 65536	/* calls that have begun, by where on the stack they are */
 #define SHADOW_KNOWN 16384	/* texts that user space has got */
 #define SHADOW_RECENT 4096	/* a power of two: some of these, to be found faster */

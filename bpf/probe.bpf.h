@@ -88,11 +88,16 @@ struct probe_entry {
 	uint32_t tid, event;
 };
 
+struct probe_call {
+	uint64_t begin_ns;
+	uint64_t function;		/* its address */
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);		/* set by user space */
 	__type(key, struct probe_entry);
-	__type(value, uint64_t);		/* when */
+	__type(value, struct probe_call);
 } probe_entries SEC(".maps");
 
 #include "bpf/shadow_probe.bpf.h"
@@ -105,6 +110,7 @@ struct probe_place {
 	bool in_user;		/* ctx holds the registers of the user, who hit the probe */
 	bool has_regs;		/* ctx holds registers */
 	uint32_t own_frames;	/* of the kernel stack, which are of this program */
+	uint64_t returned;	/* the function whose return this is; 0: none, or not known */
 };
 
 static __always_inline void probe_count(struct probe_counts *c, enum probe_counter what)
@@ -258,16 +264,19 @@ static __always_inline void gather_probe_user(const struct probe_place *p, struc
 
 static __always_inline void gather_probe_kernel(const struct probe_place *p, struct gather *g)
 {
-	uint32_t n = g->head.nr_user;
+	uint32_t n = g->head.nr_user, first;
 	long bytes;
 
 	if (p->in_user || !knobs.want_kernel || n > UNWIND_MAX_FRAMES)
 		return;
-	bytes = bpf_get_stack(p->ctx, &g->frames[n], WIRE_MAX_KERNEL * 8, p->own_frames);
+	g->frames[n] = p->returned;
+	first = p->returned ? 1 : 0;
+	bytes = bpf_get_stack(p->ctx, &g->frames[n + first], (WIRE_MAX_KERNEL - 1) * 8,
+			      p->own_frames);
 	if (bytes < 0)
 		g->head.flags |= WIRE_KERNEL_FAILED;
 	else
-		g->head.nr_kernel = bytes / 8;
+		g->head.nr_kernel = first + bytes / 8;
 	/* With registers the first frame is the function itself, else a return address. */
 	g->head.flags |= p->has_regs ? WIRE_IN_KERNEL : WIRE_TRACEPOINT;
 }
@@ -354,6 +363,7 @@ static __always_inline void take_probe_stack(const struct probe_place *p, struct
 	}
 	if (knobs.shadow)
 		e.g->first_frame = p->place ? values_id(regs_address(p), p->place, p->event) : 0;
+	e.g->returned = p->in_user ? p->returned : 0;
 	gather_probe_user(p, e.g, &e, task);
 	if (memo)
 		__sync_lock_test_and_set(&memo->busy, 0);
@@ -363,6 +373,13 @@ static __always_inline void take_probe_stack(const struct probe_place *p, struct
 }
 
 /* ---- how long calls take ---- */
+
+static __always_inline uint64_t instruction(const struct probe_place *p)
+{
+	const uint64_t *regs = p->ctx;
+
+	return p->has_regs ? regs[ARCH_REG_PC] : 0;
+}
 
 static __always_inline uint64_t stack_pointer(const struct probe_place *p)
 {
@@ -376,23 +393,24 @@ static __always_inline int note_entry(const struct probe_place *p)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct probe_entry key = { .event = p->event & (PROBE_ENTRY - 1), .tid = task->pid };
 	struct task_ids ids = ids_of(task);
-	uint64_t now = bpf_ktime_get_ns();
+	struct probe_call call = { bpf_ktime_get_ns(), instruction(p) };
 
 	key.sp = stack_pointer(p);
 	if (!is_outside(task, ids) && task_wanted(task, ids))
-		bpf_map_update_elem(&probe_entries, &key, &now, BPF_ANY);
+		bpf_map_update_elem(&probe_entries, &key, &call, BPF_ANY);
 	return 0;
 }
 
 /*
- * Since when a call has lasted that returns now; 0: that is not known. On x86-64 the return has
+ * Since when a call has lasted that returns now; 0: that is not known. Before Linux 6.6 the kernel
+ * does not tell which function of a program returns, and its entry does. On x86-64 the return has
  * taken its address off the stack; of kretprobes some kernels tell the stack pointer of before.
  */
-static __always_inline uint64_t entered_at(const struct probe_place *p,
-					   const struct task_struct *task)
+static __always_inline uint64_t entered_at(struct probe_place *p, const struct task_struct *task)
 {
 	struct probe_entry key = { .event = p->event, .tid = task->pid };
-	uint64_t *then, at;
+	struct probe_call *then;
+	uint64_t at;
 
 	key.sp = stack_pointer(p) - RETURN_ADDRESS_BYTES;
 	then = bpf_map_lookup_elem(&probe_entries, &key);
@@ -402,13 +420,15 @@ static __always_inline uint64_t entered_at(const struct probe_place *p,
 	}
 	if (!then)
 		return 0;
-	at = *then;
+	at = then->begin_ns;
+	if (!p->returned && p->in_user)
+		p->returned = then->function;
 	bpf_map_delete_elem(&probe_entries, &key);
 	return at;
 }
 
 /* What the event weighs: if it is timed, nanoseconds; else 1. 0: it was counted as left out. */
-static __always_inline uint64_t probe_weight(const struct probe_place *p, struct probe_counts *c,
+static __always_inline uint64_t probe_weight(struct probe_place *p, struct probe_counts *c,
 					     const struct task_struct *task)
 {
 	uint32_t event = p->event;
@@ -425,7 +445,7 @@ static __always_inline uint64_t probe_weight(const struct probe_place *p, struct
 	return 0;
 }
 
-static __always_inline int probe(const struct probe_place *p)
+static __always_inline int probe(struct probe_place *p)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_ids ids = ids_of(task);
@@ -460,13 +480,15 @@ int on_uprobe(struct pt_regs *ctx)
 	if (!WITH_PROBES)
 		return 0;
 	cookie = bpf_get_attach_cookie(ctx);
-	p.event = cookie & ~(PROBE_SHADOW_ENTRY | PROBE_SHADOW_RETURN);
+	p.event = cookie & ~(PROBE_SHADOW_ENTRY | PROBE_SHADOW_RETURN | PROBE_RETURN);
 	p.place = cookie >> 32;
 	if (knobs.shadow && cookie & (PROBE_SHADOW_ENTRY | PROBE_SHADOW_RETURN)) {
 		shadow_probe((PROBE_CONTEXT *)ctx, cookie);
 		if (!p.event)
 			return 0;
 	}
+	if (knobs.returns && cookie & PROBE_RETURN)
+		p.returned = bpf_get_func_ip(ctx);
 	return probe(&p);
 }
 
@@ -474,9 +496,15 @@ SEC("?kprobe")
 int on_kprobe(struct pt_regs *ctx)
 {
 	struct probe_place p = { .ctx = ctx, .has_regs = true };
+	uint64_t cookie;
 
-	p.event = bpf_get_attach_cookie(ctx);
-	return WITH_PROBES ? probe(&p) : 0;
+	if (!WITH_PROBES)
+		return 0;
+	cookie = bpf_get_attach_cookie(ctx);
+	p.event = cookie & ~PROBE_RETURN;
+	if (knobs.returns && cookie & PROBE_RETURN)
+		p.returned = bpf_get_func_ip(ctx);
+	return probe(&p);
 }
 
 SEC("?tracepoint")

@@ -88,6 +88,25 @@ static __always_inline void note_pc(struct gather *g, uint64_t word)
 		g->shadow_pc = word;
 }
 
+/*
+ * Frames of a probe that are no callers: its arguments, and the function that returns, which has no
+ * frame any more. The next one is then no instruction that was interrupted: it is behind a call.
+ */
+static __always_inline void begin_frames(struct gather *g)
+{
+	struct unwinder *w = &g->unwinder;
+
+	if (g->first_frame) {
+		g->frames[0] = g->first_frame;
+		w->nr = 1;
+	}
+	if (g->returned) {
+		g->frames[w->nr & 1] = g->returned;
+		w->nr++;
+		w->flags_next = (uint32_t)(UNWIND_RETURN_ADDRESS >> 32);
+	}
+}
+
 /* A step of the unwinder, and behind each frame that it gives the shadow frame. */
 static __always_inline long shadow_step(void *env, struct gather *g)
 {
@@ -96,12 +115,10 @@ static __always_inline long shadow_step(void *env, struct gather *g)
 	uint32_t n;
 	long ends;
 
+	if (WITH_PROBES && (knobs.shadow || knobs.returns) && !w->nr)
+		begin_frames(g);
 	if (!WITH_PROBES || !knobs.shadow)
 		return unwind_step(env, w, g->frames);
-	if (!w->nr && g->first_frame) {
-		g->frames[0] = g->first_frame;
-		w->nr = 1;
-	}
 	n = w->nr;
 	ends = unwind_step(env, w, g->frames);
 	if (w->nr != n)

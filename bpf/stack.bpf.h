@@ -136,6 +136,7 @@ struct gather {
 	};
 	uint64_t shadow_pc;		/* shadow.bpf.h: of the frame whose caller is looked for */
 	uint64_t first_frame;		/* shadow.bpf.h: one that is the innermost; or 0 */
+	uint64_t returned;		/* the function that returns here, behind that one; or 0 */
 	struct unwinder unwinder;
 };
 

@@ -50,6 +50,11 @@ const char *probe_kind_name(enum probe_kind kind)
 	return kind_names[kind];
 }
 
+bool probe_returns(enum probe_kind kind)
+{
+	return kind == PROBE_URETPROBE || kind == PROBE_KRETPROBE;
+}
+
 bool probe_glob_matches(const char *glob, const char *name)
 {
 	return !fnmatch(glob, name, 0);

@@ -55,6 +55,8 @@ struct probe_spec {
 /* true: the text begins with one of the prefixes, short or long. */
 bool probe_spec_has_prefix(const char *text);
 const char *probe_kind_name(enum probe_kind kind);		/* "uprobe" */
+/* uretprobe, kretprobe: it is taken where a function has returned to. */
+bool probe_returns(enum probe_kind kind);
 
 /* A text without a prefix is a uprobe. option: how the user gave it, for messages. 0 or -EINVAL. */
 int probe_spec_parse(const char *option, const char *text, struct probe_spec *out);

@@ -47,7 +47,10 @@ check "every call is accounted for" accounted leaf
 
 probe ret -e "ur:$CALLS:branch" -- "$CALLS" 500
 check "uretprobe: each return" equal "$(count ret)" 500
-check "the caller is the leaf" stacks share <(folded_of ret) "main;work(long)" --of "work(long)" --min 400
+check "the function that returns is the leaf" stacks share <(folded_of ret) "main;work(long);branch" --of "work(long)" --min 400 \
+	--percent 100
+check "it has its file" bash -c "'$PROBEE' report ret.pbz --text 2>/dev/null | grep -q ' branch  *calls$'"
+check "whole stacks" whole ret
 check "the program is as it was" equal "$RC" 0
 
 probe two -e "u:$CALLS:leaf" -e "ur:$CALLS:leaf" -e "u:$CALLS:branch" -- "$CALLS" 300
@@ -105,6 +108,8 @@ check "the ten slow calls" awk '/nap: fired=100 .* unpaired=0 / { for (i = 1; i 
 	END { print n["taken"], n["quick"]; exit !(n["taken"] >= 10 && n["taken"] <= 14 && n["taken"] + n["quick"] == 100) }' slow.err
 check "their time (ms)" at_least "$(time_of slow "uretprobe:$SLOW:nap")" 200
 check "their time, at most (ms)" at_most "$(time_of slow "uretprobe:$SLOW:nap")" 400
+check "they are the function's, also before its caller's table is there" equal \
+	"$(folded_of slow "uretprobe:$SLOW:nap" | grep -vc 'main;nap [0-9]*$')" 0
 folded_of slow "uretprobe:$SLOW:nest" >nest.folded
 # As of time off the CPU, folded stacks count microseconds.
 check "folded stacks have the time" awk -v ms="$(time_of slow "uretprobe:$SLOW:nap")" -v us="$(count slow "uretprobe:$SLOW:nap")" \
@@ -227,6 +232,7 @@ if [ "$RC" = 77 ]; then
 	check "a kernel without fentry is told so" grep -q 'takes no programs of this kind. Try: k:vfs_read' traced.err
 else
 	check "fentry: calls" at_least "$(count traced fentry:vfs_read)" 1
+	check "fexit: the function is the leaf" not grep -qv ';vfs_read_\[k\] [0-9]*$' <(folded_of traced fexit:vfs_read)
 	check "fexit: those that have read something" at_most "$(count traced fexit:vfs_read)" "$(count traced fentry:vfs_read)"
 fi
 probe traced -e fentry:vfs_read --if 'arg9>0' -- true

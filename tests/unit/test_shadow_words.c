@@ -28,6 +28,10 @@ static const struct {
 	/* Fewer frames than before. */
 	{ { 1, S(9), R(2), S(8), R(3) }, { 1 }, { 1, S(9) } },
 	{ { S(9) }, { 0 }, { S(9) } },
+	/* A function that returns: what it returns to is no interrupted instruction. */
+	{ { 5, R(1), GUESS(2) }, { 1, R(2), R(3) }, { 5, R(1), R(2), R(3) } },
+	{ { S(9), 5, R(1) }, { 1, R(2) }, { S(9), 5, R(1), R(2) } },
+	{ { 5, 6 }, { 1, R(2) }, { 1, R(2) } },
 };
 
 static size_t length(const uint64_t *v, size_t max)
@@ -52,6 +56,20 @@ static void each_case(void **state)
 				 nr);
 		assert_memory_equal(out, cases[i].want, nr * sizeof(*out));
 	}
+}
+
+static void words_before_the_interrupted_one(void **state)
+{
+	static const uint64_t plain[] = { 1, R(2) }, returned[] = { 5, R(1) };
+	static const uint64_t both[] = { S(9), 5, R(1) }, runtime[] = { UNWIND_RUNTIME, 1 };
+
+	(void)state;
+	assert_int_equal(shadow_words_before(plain, 2, 1), 0);
+	assert_int_equal(shadow_words_before(plain, 2, 7), 0);
+	assert_int_equal(shadow_words_before(returned, 2, 1), 1);
+	assert_int_equal(shadow_words_before(both, 3, 1), 2);
+	assert_int_equal(shadow_words_before(both, 1, 1), 0);
+	assert_int_equal(shadow_words_before(runtime, 2, 7), 0);
 }
 
 static void no_more_than_there_is_room_for(void **state)
@@ -79,6 +97,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_case),
+		cmocka_unit_test(words_before_the_interrupted_one),
 		cmocka_unit_test(no_more_than_there_is_room_for),
 	};
 

@@ -92,7 +92,7 @@ static void size_stays(struct capture_bpf *b, const struct knobs *knobs)
 	bpf_map__set_max_entries(b->skel->maps.off_cpu_memos, knobs->memos ? knobs->memos : 1);
 }
 
-static void size_probes(struct capture_bpf *b, unsigned programs)
+static void size_probes(struct capture_bpf *b, struct knobs *knobs, unsigned programs)
 {
 	uint32_t slots = PROBE_SLOTS * (uint32_t)b->nr_cpus;
 
@@ -100,6 +100,7 @@ static void size_probes(struct capture_bpf *b, unsigned programs)
 		bpf_map__set_max_entries(b->skel->maps.usdt_places, USDT_PLACES);
 	if (programs & CAPTURE_TIMED_PROBES)
 		bpf_map__set_max_entries(b->skel->maps.probe_entries, PROBE_ENTRIES);
+	knobs->returns = programs & CAPTURE_RETURNS ? 1 : 0;
 	if (map_sizes_memos(&b->sizes))
 		bpf_map__set_max_entries(b->skel->maps.probe_memos, PROBE_MEMOS + slots);
 	bpf_map__set_max_entries(b->skel->maps.probe_ring, 2 * b->sizes.ring_bytes);
@@ -155,7 +156,7 @@ void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *
 		size_without_runtimes(b);
 	bpf_map__set_max_entries(b->skel->maps.memos, knobs->memos ? knobs->memos : 1);
 	if (opts->programs & CAPTURE_PROBES)
-		size_probes(b, opts->programs);
+		size_probes(b, knobs, opts->programs);
 	if (opts->programs & CAPTURE_USDT_STACKS)
 		size_shadows(b, knobs);
 	if (opts->programs & CAPTURE_TASKS)

@@ -319,7 +319,8 @@ static int attach_uprobe(struct probe_attach *a, struct capture_bpf *bpf, uint16
 {
 	bool multi = capture_bpf_has_uprobe_multi(bpf);
 	struct way entries = { bpf, event | PROBE_ENTRY, multi, false };
-	struct way w = { bpf, event, multi, a->request->spec.kind == PROBE_URETPROBE };
+	bool returns = a->request->spec.kind == PROBE_URETPROBE;
+	struct way w = { bpf, event | (returns ? PROBE_RETURN : 0), multi, returns };
 	int err = a->request->is_timed ? attach_points(a, &entries) : 0;
 
 	if (!err)
@@ -380,11 +381,14 @@ static int kprobe_at(struct probe_attach *a, const struct bpf_program *prog, con
 static int put_kprobe(struct probe_attach *a, const struct bpf_program *prog, const char *function,
 		      uint64_t offset, uint16_t event)
 {
+	bool returns = a->request->spec.kind == PROBE_KRETPROBE;
 	int err = a->request->is_timed
 			  ? kprobe_at(a, prog, function, offset, event | PROBE_ENTRY)
 			  : 0;
 
-	return err ? err : kprobe_at(a, prog, function, offset, event);
+	if (!err)
+		err = kprobe_at(a, prog, function, offset, event | (returns ? PROBE_RETURN : 0));
+	return err;
 }
 
 static void say_kernel_refuses(struct probe_attach *a, const char *function, int err)

@@ -151,7 +151,7 @@ static int condition(const struct probe_attach *a, const struct probe_if *c,
 		     struct probe_condition *out)
 {
 	enum probe_kind kind = a->request->spec.kind;
-	bool returns = kind == PROBE_KRETPROBE || kind == PROBE_URETPROBE;
+	bool returns = probe_returns(kind);
 	int arg = argument_of(c->word);
 
 	*out = (struct probe_condition){ .value = c->value, .size = 8, .op = (uint8_t)c->op,

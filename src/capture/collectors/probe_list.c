@@ -189,7 +189,7 @@ int probe_list_min_latency(const struct opt *o, const char *value, void *dst)
 	if (!r)
 		return fail_why(-EINVAL, "--%s %s: of which probe? Try: -e ur:malloc --%s 1ms",
 				o->name, value, o->name);
-	if (r->spec.kind != PROBE_URETPROBE && r->spec.kind != PROBE_KRETPROBE)
+	if (!probe_returns(r->spec.kind))
 		return fail_why(-EINVAL, "--%s %s: %s is no return, and has lasted no time. "
 				"Try: -e ur:FUNCTION or -e kr:FUNCTION", o->name, value,
 				r->spec.name);
@@ -217,6 +217,7 @@ unsigned probe_list_programs(const struct probe_list *l)
 
 	for (size_t i = 0; i < l->nr; i++)
 		all |= programs[l->v[i]->spec.kind] |
+		       (probe_returns(l->v[i]->spec.kind) ? CAPTURE_RETURNS : 0) |
 		       (l->v[i]->is_timed ? CAPTURE_TIMED_PROBES : 0) |
 		       (l->v[i]->nr_values ? CAPTURE_USDT_STACKS : 0);
 	return all;

@@ -220,8 +220,8 @@ static int give_result(struct deferred_stacks *l, const struct deferred *s,
 static void where_it_ended(const struct deferred_stacks *l, const struct process *p,
 			   const struct wire_stack *stack, struct deferred *s)
 {
-	/* The first may be no address, but the arguments of a probe. */
-	uint32_t first = stack->head->nr_user > 1 && stack->user[0] & UNWIND_SHADOW ? 2 : 1;
+	uint32_t first = 1 + (uint32_t)shadow_words_before(stack->user, stack->head->nr_user,
+							   stack->regs[ARCH_REG_PC]);
 	uint32_t nr = only_leaf(stack) ? first : stack->head->nr_user;
 	uint64_t last = nr ? stack->user[nr - 1] : 0, pc = last & UNWIND_ADDRESS_MASK;
 
