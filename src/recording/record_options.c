@@ -157,8 +157,8 @@ static const struct opt sampler_opts[] = {
 	  "of the tracepoint; with && between several",
 	  probe_list_if, AT(capture.events.probes), NULL, NULL, NULL },
 	{ 0, "args", "ARGUMENTS",
-	  "of the USDT probe before it: their values are a frame, the innermost: arg1,arg2:str (a "
-	  "text that it points to)",
+	  "of the probe before it (-e u:, ur: or usdt:): their values are a frame, the innermost: "
+	  "arg1,arg2:str (a text that it points to), of a return ret",
 	  probe_list_args, AT(capture.events.probes), NULL, NULL, NULL },
 	{ 0, "min-latency", "TIME",
 	  "of the return before it (-e ur: or kr:): only of calls that took as long: 10us, 1ms, 0; "

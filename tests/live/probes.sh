@@ -97,6 +97,18 @@ check "the others are counted" grep -q 'fired=200 .* unfit=190 .* taken=10' if.e
 probe retif -e "ur:$CALLS:leaf" --if 'ret>=200' -- "$CALLS" 150
 check "--if: the result" equal "$(count retif)" "$((2 * 50 + 1))"
 
+probe args -e "u:$CALLS:leaf" --args arg1,arg2 -e "ur:$CALLS:leaf" --args ret -- "$CALLS" 100
+folded_of args "uprobe:$CALLS:leaf" >args.folded
+check "--args: each call" equal "$(awk '{ s += $NF } END { print s }' args.folded)" 200
+check "--args: behind the function" equal "$(grep -cvE ';leaf;leaf\(-?[0-9]+, -?[0-9]+\) [0-9]+$' args.folded)" 0
+check "--args: the values, as --if sees them" equal \
+	"$(sed -nE 's/.*leaf\(([0-9]+), 3\) ([0-9]+)$/\1 \2/p' args.folded | awk '$1 >= 90 { s += $2 } END { print s }')" "$(count if)"
+folded_of args "uretprobe:$CALLS:leaf" >args.folded
+check "--args ret: behind the function that returns" equal "$(grep -cvE ';leaf;leaf\(\) = -?[0-9]+ [0-9]+$' args.folded)" 0
+check "--args ret: each return" equal "$(awk '{ s += $NF } END { print s }' args.folded)" 200
+probe text -e u:libc:openat --args arg2:str -e u:libc:open64 --args arg1:str -- cat /etc/hostname
+check "--args: a text" grep -q '"/etc/hostname")' <(folded_of text uprobe:libc:open64; folded_of text uprobe:libc:openat)
+
 # Calls by how long they take: ten of 20 ms, ninety of 0.1 ms; and of a function that calls itself, whose calls within calls are one
 # in another. While returns are pending, their addresses on the stack are not those of the callers; the kernel knows these.
 SLOW=$WORKLOADS/slow_calls

@@ -162,7 +162,9 @@ refused() {
 }
 refused 2 'a provider and a name' -e usdt:main
 refused 1 'no such USDT probe' -e usdt:fixture:nosuch
-refused 2 'of which USDT probe' -e u:malloc --args arg1
+refused 2 'of which function or USDT probe' -e k:vfs_read --args arg1
+refused 2 'not a list of arguments. Try: ret' -e ur:malloc --args arg1
+refused 2 'not a list of arguments' -e u:malloc --args arg7
 refused 2 'not a list of arguments' -e usdt:a:b --args arg1,
 refused 2 'not a list of arguments' -e usdt:a:b --args arg13
 refused 2 'not a list of arguments' -e usdt:a:b --args arg1:int

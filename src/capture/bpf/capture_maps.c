@@ -157,7 +157,7 @@ void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *
 	bpf_map__set_max_entries(b->skel->maps.memos, knobs->memos ? knobs->memos : 1);
 	if (opts->programs & CAPTURE_PROBES)
 		size_probes(b, knobs, opts->programs);
-	if (opts->programs & CAPTURE_USDT_STACKS)
+	if (opts->programs & (CAPTURE_USDT_STACKS | CAPTURE_VALUES))
 		size_shadows(b, knobs);
 	if (opts->programs & CAPTURE_TASKS)
 		size_scans(b, knobs);

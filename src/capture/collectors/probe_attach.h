@@ -3,7 +3,8 @@
  * Puts one probe of the command line into the kernel.
  *
  *	probe_attach_find(&a, &scope)		where it goes; nothing is changed yet
- *	usdt_places_put(&a, bpf, &next)		of usdt: numbers for its places, from next on
+ *	usdt_places_put(&a, bpf, &next)		of usdt and with --args: numbers for its places,
+ *						from next on
  *	probe_conditions(&a, &f)		its conditions, as the BPF programs have them
  *	probe_attach(&a, bpf, event)		from here on it fires
  *	probe_attach_release(&a)		it is gone
@@ -34,10 +35,13 @@ struct probe_attach {
 	size_t nr_refused;		/* places that the kernel has refused */
 	bool by_raw_tracepoint;		/* a tracepoint without tracefs */
 	uint32_t flags;			/* PROBE_SHADOW_...: are in the cookies, too */
-	uint32_t first_place;		/* of usdt: number of that of the first point */
+	uint32_t first_place;		/* number of that of the first point; 0: it has none */
 };
 
 int probe_attach_find(struct probe_attach *a, const struct uprobe_scope *scope);
+/* The arguments at a point, as usdt_arguments_parse() gives them; of a return, its result. */
+size_t probe_arguments(const struct probe_attach *a, size_t point,
+		       struct probe_argument out[USDT_ARGUMENTS]);
 /* Tells the kernel side where the arguments are. 0 or -errno, explained. */
 int usdt_places_put(struct probe_attach *a, struct capture_bpf *bpf, uint32_t *next);
 int probe_conditions(const struct probe_attach *a, struct probe_filter *out);

@@ -14,11 +14,32 @@
 
 #if defined(__x86_64__)
 static const uint8_t argument_words[] = { 14, 13, 12, 11, 9, 8 };	/* di, si, dx, cx, r8, r9 */
-#define RESULT_WORD 10
+static const uint8_t result_word = 10;
 #else
 static const uint8_t argument_words[] = { 0, 1, 2, 3, 4, 5 };
-#define RESULT_WORD 0
+static const uint8_t result_word = 0;
 #endif
+
+size_t probe_arguments(const struct probe_attach *a, size_t point,
+		       struct probe_argument out[USDT_ARGUMENTS])
+{
+	enum probe_kind kind = a->request->spec.kind;
+	const uint8_t *words = argument_words;
+	size_t nr = sizeof(argument_words);
+
+	if (kind == PROBE_USDT)
+		return usdt_arguments_parse(a->points.v[point].arguments, out);
+	if (probe_returns(kind)) {
+		words = &result_word;
+		nr = 1;
+	}
+	memset(out, 0, USDT_ARGUMENTS * sizeof(*out));
+	for (size_t i = 0; i < nr; i++)
+		out[i] = (struct probe_argument){ .kind = ARGUMENT_REGISTER, .size = 8,
+						  .is_signed = 1, .reg = words[i],
+						  .index = PROBE_NO_REGISTER, .scale = 1 };
+	return nr;
+}
 
 /* The number of "arg1" .. "arg12", from 0 on; -1: it is none. */
 static int usdt_argument_of(const char *word)
@@ -103,7 +124,7 @@ static int find_argument(const struct probe_attach *a, size_t arg, const char *o
 	for (size_t i = 0; i < a->points.nr; i++) {
 		const struct uprobe_point *p = &a->points.v[i];
 		struct probe_argument v[USDT_ARGUMENTS];
-		size_t nr = usdt_arguments_parse(p->arguments, v);
+		size_t nr = probe_arguments(a, i, v);
 
 		if (p->refused)
 			continue;
@@ -165,7 +186,7 @@ static int condition(const struct probe_attach *a, const struct probe_if *c,
 	if (kind == PROBE_RAW_TRACEPOINT || kind == PROBE_TRACEPOINT)
 		out->offset = 8 * (uint32_t)arg;
 	else if (returns)
-		out->offset = 8 * RESULT_WORD;
+		out->offset = 8u * result_word;
 	else
 		out->offset = arg < 0 ? 0 : 8u * argument_words[arg];
 	if (returns ? !is_result(c->word) : arg < 0)

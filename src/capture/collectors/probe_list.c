@@ -139,15 +139,34 @@ int probe_list_if(const struct opt *o, const char *value, void *dst)
 	}
 }
 
-/* "arg1", "arg2:str". false: it is none. */
-static bool parse_value(const char *text, size_t len, struct probe_value *out)
-{
-	char word[16], *end;
+/* What --args may name, by the kind of probe: arg1 to argN, or the result; none: 0. */
+static const struct {
 	unsigned long nr;
+	const char *result;
+	const char *example;
+} value_names[PROBE_KINDS] = {
+	[PROBE_UPROBE] = { 6, NULL, "arg1,arg2:str (to arg6)" },
+	[PROBE_URETPROBE] = { 1, "ret", "ret" },
+	[PROBE_USDT] = { USDT_ARGUMENTS, NULL, "arg1,arg2:str" },
+};
+
+/* "arg1", "arg2:str", "ret". false: it is none. */
+static bool parse_value(enum probe_kind kind, const char *text, size_t len,
+			struct probe_value *out)
+{
+	const char *result = value_names[kind].result;
+	char word[16], *end = word;
+	unsigned long nr = 0;
 
 	snprintf(word, sizeof(word), "%.*s", (int)len, text);
-	nr = len < sizeof(word) && !strncmp(word, "arg", 3) ? strtoul(word + 3, &end, 10) : 0;
-	if (!nr || nr > USDT_ARGUMENTS || (*end && strcmp(end, ":str")))
+	if (len < sizeof(word) && result && !strncmp(word, result, strlen(result))) {
+		nr = 1;
+		end = word + strlen(result);
+		end += strncmp(end, "val", 3) ? 0 : 3;
+	} else if (len < sizeof(word) && !result && !strncmp(word, "arg", 3)) {
+		nr = strtoul(word + 3, &end, 10);
+	}
+	if (!nr || nr > value_names[kind].nr || (*end && strcmp(end, ":str")))
 		return false;
 	*out = (struct probe_value){ .argument = (uint8_t)nr, .is_text = *end != 0 };
 	return true;
@@ -159,17 +178,16 @@ int probe_list_args(const struct opt *o, const char *value, void *dst)
 	struct probe_request *r = l->nr ? l->v[l->nr - 1] : NULL;
 	int nr_texts = 0;
 
-	if (!r || r->spec.kind != PROBE_USDT)
-		return fail_why(-EINVAL, "--%s %s: of which USDT probe? Try: -e "
-				"usdt:postgresql:query-start --%s arg1:str", o->name, value,
-				o->name);
+	if (!r || !value_names[r->spec.kind].nr)
+		return fail_why(-EINVAL, "--%s %s: of which function or USDT probe of a program? "
+				"Try: -e u:libc:malloc --%s arg1", o->name, value, o->name);
 	for (const char *p = value;; p++) {
 		struct probe_value v;
 		size_t len = strcspn(p, ",");
 
-		if (!parse_value(p, len, &v))
-			return fail_why(-EINVAL, "--%s %s: not a list of arguments. Try: "
-					"arg1,arg2:str", o->name, value);
+		if (!parse_value(r->spec.kind, p, len, &v))
+			return fail_why(-EINVAL, "--%s %s: not a list of arguments. Try: %s",
+					o->name, value, value_names[r->spec.kind].example);
 		nr_texts += v.is_text;
 		if (r->nr_values == PROBE_VALUES || nr_texts > SHADOW_TEXTS)
 			return fail_why(-EINVAL, "--%s %s: at most %d arguments, and %d of them "
@@ -219,6 +237,6 @@ unsigned probe_list_programs(const struct probe_list *l)
 		all |= programs[l->v[i]->spec.kind] |
 		       (probe_returns(l->v[i]->spec.kind) ? CAPTURE_RETURNS : 0) |
 		       (l->v[i]->is_timed ? CAPTURE_TIMED_PROBES : 0) |
-		       (l->v[i]->nr_values ? CAPTURE_USDT_STACKS : 0);
+		       (l->v[i]->nr_values ? CAPTURE_USDT | CAPTURE_VALUES : 0);
 	return all;
 }

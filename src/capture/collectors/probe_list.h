@@ -42,7 +42,10 @@ struct probe_list {
 int probe_list_add(const struct opt *o, const char *text, struct probe_list *l);
 /* An option: --if EXPR && EXPR ... of the probe before it. dst: a struct probe_list. */
 int probe_list_if(const struct opt *o, const char *value, void *dst);
-/* An option: --args arg1,arg2:str of the USDT probe before it. dst: a struct probe_list. */
+/*
+ * An option: --args arg1,arg2:str of the USDT probe or the function of a program before it, --args
+ * ret of a return. dst: a struct probe_list.
+ */
 int probe_list_args(const struct opt *o, const char *value, void *dst);
 /* An option: --min-latency TIME of the probe before it, which must be of a return. */
 int probe_list_min_latency(const struct opt *o, const char *value, void *dst);

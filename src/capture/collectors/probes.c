@@ -123,7 +123,7 @@ static int open_probe(struct probes *p, const struct probe_request *r,
 	err = probe_attach_find(a, &scope);
 	if (!err && stack)
 		err = usdt_stacks_places(stack, a, p->bpf, &p->next_place);
-	else if (!err && r->spec.kind == PROBE_USDT)
+	else if (!err && (r->spec.kind == PROBE_USDT || r->nr_values))
 		err = usdt_places_put(a, p->bpf, &p->next_place);
 	if (!err)
 		err = add_event(p, i);
@@ -356,7 +356,7 @@ static int probes_end(void *state, const struct collector_end *end)
 	(void)end;
 	for (size_t i = 0; i < p->nr && !err; i++)
 		err = tell_counts(p, i);
-	if (!err && programs(p->options) & CAPTURE_USDT_STACKS)
+	if (!err && programs(p->options) & (CAPTURE_USDT_STACKS | CAPTURE_VALUES))
 		err = usdt_stacks_end(p->bpf, recorder_session(p->recorder));
 	snprintf(text, sizeof(text), "%" PRIu64, p->programs_missed);
 	note_verbose("probes that the kernel passed over while another program ran: %s", text);

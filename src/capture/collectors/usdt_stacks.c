@@ -167,21 +167,23 @@ static const char *between_of(const struct usdt_stacks *s, uint32_t place)
 	return l->v[0]->between;
 }
 
-/* The name of a frame that stands for arguments: fixture:text("alpha", 7). */
+/* The name of a frame that stands for arguments: fixture:text("alpha", 7), malloc() = 4096. */
 static void name_values(const struct probe_attach *a, const struct wire_shadow *w,
 			struct byte_buf *out)
 {
 	const struct probe_request *r = a->request;
 	struct probe_argument v[USDT_ARGUMENTS];
 	size_t at = w->place - a->first_place, nr_texts = 0;
+	bool returns = probe_returns(r->spec.kind);
+	const char *open = returns ? "() = " : "(";
 	char number[32];
 
-	usdt_arguments_parse(a->points.v[at].arguments, v);
+	probe_arguments(a, at, v);
 	bb_bytes(out, a->points.v[at].symbol, strlen(a->points.v[at].symbol));
 	for (size_t i = 0; i < r->nr_values; i++) {
 		bool is_signed = v[r->values[i].argument - 1].is_signed;
 
-		bb_bytes(out, i ? ", " : "(", i ? 2 : 1);
+		bb_bytes(out, i ? ", " : open, i ? 2 : strlen(open));
 		if (r->values[i].is_text) {
 			const char *text = w->texts[nr_texts++];
 
@@ -194,7 +196,7 @@ static void name_values(const struct probe_attach *a, const struct wire_shadow *
 			 (int64_t)w->values[i]);
 		bb_bytes(out, number, strlen(number));
 	}
-	bb_bytes(out, ")", 2);
+	bb_bytes(out, returns ? "" : ")", returns ? 1 : 2);
 }
 
 static void name_call(const struct usdt_stacks *s, const struct wire_shadow *w,
@@ -306,7 +308,7 @@ int usdt_stacks_end(struct capture_bpf *bpf, struct session *session)
 		note("shadow stacks: %" PRIu64 " calls were not kept: more than %d at a time",
 		     c.v[SHADOW_NO_ROOM] + c.v[SHADOW_NESTED], SHADOW_FRAMES);
 	if (!err && c.v[SHADOW_UNREAD])
-		note("USDT probes: %" PRIu64 " times an argument was in memory that is not there "
+		note("probes: %" PRIu64 " times an argument was in memory that is not there "
 		     "yet", c.v[SHADOW_UNREAD]);
 	return err ? err : session_tell(session, "usdt_stack", text);
 }
