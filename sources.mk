@@ -126,6 +126,7 @@ REPORT_SRCS := \
 	src/diff/diff_stats.c \
 	src/diff/diff_tests.c \
 	src/model/binary.c \
+	src/model/definition_hide.c \
 	src/model/definition_joiner.c \
 	src/model/definition_load.c \
 	src/model/definition_store.c \
@@ -162,6 +163,7 @@ REPORT_SRCS := \
 	src/profile/tree_builder.c \
 	src/profile/view.c \
 	src/report/cpu_check.c \
+	src/report/hidden_frames.c \
 	src/report/loss_list.c \
 	src/report/name_health.c \
 	src/report/part_joiner.c \

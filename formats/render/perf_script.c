@@ -210,7 +210,7 @@ static int put_stack(struct script *s, uint32_t stack)
 		if (ferror_unlocked(s->out))
 			return -errno;
 	}
-	if (stack)
+	if (stack && !definition_store_hidden(s->tables, stack))
 		put_note(s, "[missing]");
 	return 0;
 }
@@ -219,8 +219,11 @@ static int put_stacks(struct script *s, const struct rec_sample *rec)
 {
 	char buf[STACK_NOTE_MAX];
 	const char *note = stack_note(rec->end, rec->ustack != 0, buf);
+	const char *hidden = stack_note_hidden(s->tables, rec->ustack, rec->kstack);
 	int err = put_stack(s, rec->kstack);
 
+	if (hidden)
+		put_note(s, hidden);
 	if (!err && rec->flags & SAMPLE_KERNEL_TRUNCATED)
 		put_note(s, "[truncated]");
 	if (!err)

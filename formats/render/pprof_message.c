@@ -176,7 +176,7 @@ static void push_stack(struct pprof_message *p, uint32_t stack)
 	uint32_t end = definition_store_id_end(p->tables, REC_FRAME);
 	const struct table_node *n;
 
-	for (; stack; stack = n->parent) {
+	for (; stack && !definition_store_hidden(p->tables, stack); stack = n->parent) {
 		n = definition_store_find_node(p->tables, stack);
 		if (!n || !use(p, &p->frames, n->frame, end)) {
 			push_note(p, "[missing]");
@@ -191,7 +191,11 @@ static void make_locations(struct pprof_message *p, const struct path_key *stack
 	char buf[STACK_NOTE_MAX];
 	const char *note = stack_note(stack->end, stack->ustack != 0, buf);
 
+	const char *hidden = stack_note_hidden(p->tables, stack->ustack, stack->kstack);
+
 	p->nr_path = 0;
+	if (hidden)
+		push_note(p, hidden);
 	push_stack(p, stack->kstack);
 	push_stack(p, stack->ustack);
 	if (note)

@@ -117,6 +117,14 @@ static const struct opt rows[] = {
 	  AT(query.native_loops), NULL, NULL, NULL },
 	{ 0, "native-only", NULL, "no frames of interpreted programs: only those of native code",
 	  opt_flag, AT(query.native_only), NULL, NULL, NULL },
+	{ 0, "script-only", NULL,
+	  "frames of interpreted programs alone (Python, JavaScript, Java, ...): what native code "
+	  "and the kernel do for them is theirs",
+	  opt_flag, AT(query.script_only), NULL, NULL, NULL },
+	{ 0, "hide", "REGEX",
+	  "no frames for functions whose names match (as in Perl): what they do is their callers', "
+	  "as in --hide '^std::'; give it again for more",
+	  stack_filter_hide, AT(query.hidden), NULL, NULL, NULL },
 	{ 0, "full-names", NULL,
 	  "whole names of functions in text, pictures and pages, too, with all arguments of "
 	  "templates",
@@ -156,6 +164,9 @@ int report_options_check(const struct report_options *o)
 	if (o->query.event && o->query.weight != WEIGHT_ANY)
 		return fail_why(-EINVAL, "--event and --weight choose the same thing: one is "
 					 "enough");
+	if (o->query.native_only && o->query.script_only)
+		return fail_why(-EINVAL, "--native-only and --script-only leave nothing to see. "
+					 "Try: one after the other");
 	if (o->render.view.turn.callers && o->render.view.turn.callees)
 		return fail_why(-EINVAL, "--callers and --callees show different parts. Try: one "
 					 "after the other");
@@ -164,11 +175,12 @@ int report_options_check(const struct report_options *o)
 
 void report_options_tell(const struct report_options *o)
 {
-	uint64_t nr = stack_filter_given_up(&o->query.names);
+	uint64_t nr = stack_filter_given_up(&o->query.names) +
+		      stack_filter_given_up(&o->query.hidden);
 
 	if (nr)
-		fail_why(0, "--include and --exclude were given up on %" PRIu64 " names, which "
-			    "take too long to match. Try: a simpler pattern", nr);
+		fail_why(0, "--include, --exclude and --hide were given up on %" PRIu64 " names, "
+			    "which take too long to match. Try: a simpler pattern", nr);
 }
 
 int report_options_open(const struct report_options *o, struct output_list *outputs,

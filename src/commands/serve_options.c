@@ -68,7 +68,7 @@ static const char *const report_words[] = {
 	"pid", "tid", "comm", "process", "cgroup", "cpu", "include", "exclude", "state", "event",
 	"weight", "from", "to", "by", "inverted", "callers", "callees", "collapse-recursion",
 	"merge", "all-threads", "title", "offsets", "lines", "inline-depth", "no-inline",
-	"native-loops", "native-only",
+	"native-loops", "native-only", "script-only", "hide",
 	"kernel-suffix", "marks", "top", "min-percent", "deep", NULL
 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/model/definition_parts.h"
 #include "src/model/same_definition.h"
 
 /*
@@ -17,31 +18,6 @@
 #define MAX_GAPS (4u << 20)
 #define MAX_BYTES ((size_t)512 << 20)
 #define BLOCK_BYTES (64 * 1024)
-
-/* Rows by id. The row of an id that is not defined is all zero. */
-struct column {
-	void *v;
-	size_t cap;
-	uint32_t end;			/* highest id + 1 */
-	uint32_t count;
-};
-
-struct text {
-	const char *s;			/* NULL: not defined */
-	uint32_t len;
-};
-
-struct definition_store {
-	struct column columns[RECORD_TAGS];	/* by enum record_tag; empty unless a definition */
-	struct rec_line *lines;
-	size_t nr_lines, cap_lines;
-	char **blocks;			/* string bytes, which never move */
-	size_t nr_blocks, cap_blocks, room;
-	size_t bytes;
-	uint64_t gaps, refused;
-	bool is_joined;			/* definition_store_join() */
-	enum frame_folding folding;
-};
 
 struct definition_store *definition_store_new(void)
 {
@@ -225,7 +201,7 @@ static int add_node(struct definition_store *t, const struct rec_node *r)
 	void *row;
 	int err;
 
-	parent = definition_store_find_node(t, r->parent);
+	parent = definition_store_whole_node(t, r->parent);
 	depth = parent ? parent->depth + 1 : 1;
 	outermost = parent ? parent->outermost : r->frame;
 	/* A parent must be defined before its child, so that there are no cycles. */
@@ -237,8 +213,9 @@ static int add_node(struct definition_store *t, const struct rec_node *r)
 	n = row;
 	if (err || n->depth)
 		return err;
-	*n = (struct table_node){ r->parent, r->frame, outermost, depth,
-				  is_folded(t, r) };
+	*n = (struct table_node){ .parent = r->parent, .frame = r->frame, .outermost = outermost,
+				  .depth = depth, .is_folded = is_folded(t, r) };
+	n->is_blank = n->is_folded && definition_store_is_blank(t, n->parent);
 	t->columns[REC_NODE].count++;
 	return 0;
 }
@@ -270,7 +247,7 @@ static int add_symbol(struct definition_store *t, const struct rec_symbol *r)
 		return -ENOMEM;
 	t->bytes += (t->cap_lines - before) * sizeof(*t->lines);
 	t->columns[REC_SYMBOL].count += !s->known;
-	*s = (struct table_symbol){ true, r->status, (uint32_t)t->nr_lines, r->nr_lines,
+	*s = (struct table_symbol){ true, r->status, false, (uint32_t)t->nr_lines, r->nr_lines,
 				    r->offset };
 	if (r->nr_lines)
 		memcpy(t->lines + t->nr_lines, r->lines, r->nr_lines * sizeof(*r->lines));
@@ -349,6 +326,15 @@ const struct table_node *definition_store_node_row(const struct definition_store
 }
 
 const struct table_node *definition_store_find_node(const struct definition_store *t, uint32_t id)
+{
+	const struct table_node *n = definition_store_node_row(t, id);
+
+	while (n && (n->is_folded || n->is_hidden))
+		n = definition_store_node_row(t, n->parent);
+	return n;
+}
+
+const struct table_node *definition_store_whole_node(const struct definition_store *t, uint32_t id)
 {
 	const struct table_node *n = definition_store_node_row(t, id);
 
@@ -564,7 +550,7 @@ void definition_store_frame_view(const struct definition_store *t, uint32_t fram
 	v->string = func ? func->name : 0;
 	v->func = func ? line->func : 0;
 	v->named = func != NULL;
-	v->inlined |= i + 1 < s->nr_lines;
+	v->inlined |= i + 1 < s->nr_lines || s->lacks_outer;
 	/* Some runtimes give no offset, so 0 says nothing. */
 	v->has_offset = !v->inlined && (s->offset || !is_runtime(f));
 	v->offset = s->offset;

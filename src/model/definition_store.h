@@ -53,17 +53,22 @@ struct table_node {
 	uint32_t parent;		/* < the node's id; 0: none */
 	uint32_t frame;
 	uint32_t outermost;		/* the outermost frame of this stack */
-	uint32_t depth : 31;		/* its number of frames, 1 .. TABLES_MAX_DEPTH */
+	uint32_t depth : 29;		/* its number of frames, 1 .. TABLES_MAX_DEPTH */
 	uint32_t is_folded : 1;		/* definition_store_fold() */
+	uint32_t is_hidden : 1;		/* definition_store_hide() */
+	uint32_t is_blank : 1;		/* one of both, as are all of its callers */
 };
 /* The node; for one that is left out, the next that is not. */
 const struct table_node *definition_store_find_node(const struct definition_store *t, uint32_t id);
+/* The same, but hidden frames count: for what is said of the quality of stacks. */
+const struct table_node *definition_store_whole_node(const struct definition_store *t, uint32_t id);
 /* The node as its record has it, though it may be left out. */
 const struct table_node *definition_store_node_row(const struct definition_store *t, uint32_t id);
 
 struct table_symbol {
 	bool known;			/* a SYMBOL record came */
 	uint8_t status;			/* enum symbol_status */
+	bool lacks_outer;		/* its outermost function is hidden */
 	uint32_t first_line, nr_lines;
 	uint64_t offset;
 };
@@ -97,6 +102,20 @@ struct frame_view {
 };
 
 #define FRAME_TEXT_MAX 320
+
+/*
+ * Hides functions, once all names are there: what they did is their callers' from then on. A frame
+ * whose functions are all hidden is left out as folded ones are. text is what stands for a stack of
+ * hidden frames alone, "[hidden]"; it is borrowed for as long as the store lives. 0 or -ENOMEM,
+ * silently.
+ */
+typedef bool (*hides_fn)(void *ctx, const struct rec_frame *frame, const struct frame_view *view);
+int definition_store_hide(struct definition_store *t, hides_fn hides, void *ctx, const char *text);
+/*
+ * What stands for a stack all of whose frames are left out: the text of definition_store_hide() or,
+ * for folded ones, "[hidden]". NULL: some frame is shown, or there is no such stack.
+ */
+const char *definition_store_hidden(const struct definition_store *t, uint32_t stack);
 
 /* How many functions a frame stands for: 1 plus those inlined at its address. */
 uint32_t definition_store_frame_depth(const struct definition_store *t, uint32_t frame);

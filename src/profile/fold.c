@@ -187,6 +187,7 @@ static uint32_t place_row(struct fold *f, const struct sample_count *row)
 {
 	char buf[STACK_NOTE_MAX];
 	const char *text = stack_note(row->end, row->ustack != 0, buf);
+	const char *hidden = stack_note_hidden(f->tables, row->ustack, row->kstack);
 	uint32_t at = row->root;
 
 	f->stacks.steps += ROW_STEPS;
@@ -194,6 +195,8 @@ static uint32_t place_row(struct fold *f, const struct sample_count *row)
 		return tree_builder_rest(&f->tree, at);
 	if (text)
 		at = stack_folder_note(&f->stacks, at, text);
+	if (hidden)
+		return stack_folder_note(&f->stacks, at, hidden);
 	at = stack_folder_add(&f->stacks, at, row->ustack);
 	return stack_folder_add(&f->stacks, at, row->kstack);
 }

@@ -334,7 +334,9 @@ uint32_t stack_folder_add(struct stack_folder *f, uint32_t base, uint32_t stack)
 	f->steps += f->nr_path;
 	/* No memo: the whole stack is new, and a note stands for callers that were lost. */
 	if (at == NODE_NONE)
-		at = stack ? stack_folder_note(f, base, "[missing]") : base;
+		at = stack && !definition_store_hidden(f->tables, stack)
+			     ? stack_folder_note(f, base, "[missing]")
+			     : base;
 	while (f->nr_path && !tree_builder_is_rest(f->tree, at)) {
 		stack = f->path[--f->nr_path];
 		at = add_frame(f, at, definition_store_find_node(f->tables, stack)->frame);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "src/model/definition_store.h"
 #include "src/model/record.h"
 
 const char *stack_note(unsigned end, bool has_frames, char buf[STACK_NOTE_MAX])
@@ -16,4 +17,14 @@ const char *stack_note(unsigned end, bool has_frames, char buf[STACK_NOTE_MAX])
 	else
 		snprintf(buf, STACK_NOTE_MAX, "[truncated: %s]", name);
 	return buf;
+}
+
+const char *stack_note_hidden(const struct definition_store *t, uint32_t ustack, uint32_t kstack)
+{
+	const char *of_user = definition_store_hidden(t, ustack);
+	const char *of_kernel = definition_store_hidden(t, kstack);
+
+	if ((ustack && !of_user) || (kstack && !of_kernel))
+		return NULL;
+	return of_user ? of_user : of_kernel;
 }

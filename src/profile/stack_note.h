@@ -3,6 +3,9 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
+
+struct definition_store;
 
 #define STACK_NOTE_MAX 64
 
@@ -13,3 +16,9 @@
  * is in buf.
  */
 const char *stack_note(unsigned end, bool has_frames, char buf[STACK_NOTE_MAX]);
+
+/*
+ * A frame to show for the stacks of a sample if all of their frames are left out, "[hidden]"; NULL:
+ * some frame is shown, or there are no stacks.
+ */
+const char *stack_note_hidden(const struct definition_store *t, uint32_t ustack, uint32_t kstack);

@@ -24,6 +24,7 @@ void query_release(struct query *q)
 	free(q->processes.v);
 	free(q->cgroups.v);
 	stack_filter_release(&q->names);
+	stack_filter_release(&q->hidden);
 	memset(q, 0, sizeof(*q));
 }
 

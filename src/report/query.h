@@ -42,6 +42,7 @@ struct query {
 	struct id_list pids, tids, cpus;	/* empty: all */
 	struct glob_list comms, processes, cgroups;
 	struct stack_filter names;	/* --include, --exclude */
+	struct stack_filter hidden;	/* --hide */
 	uint32_t states;		/* 1 << enum task_state; 0: all */
 	uint32_t activities;		/* 1 << enum activity (state_words.h); 0: all */
 	const char *event;	/* name, or several; borrowed from argv; NULL: weight chooses */
@@ -52,6 +53,7 @@ struct query {
 					   mistake, and nothing is said of it */
 	bool native_loops;		/* interpreters' loops are frames: definition_store.h */
 	bool native_only;		/* frames of interpreted programs are not */
+	bool script_only;		/* no others are */
 	bool goes_on;			/* a recorder writes it now: it has no end yet */
 };
 

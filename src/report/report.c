@@ -179,6 +179,8 @@ static int sum_up(struct report *rep)
 		err = report_learn_window(rep);
 	if (!err)
 		err = sum_stacks(rep);
+	if (!err)
+		err = report_hide_frames(rep);
 	if (err)
 		return err;
 	cpu_check_read(&rep->cpus, report_meta(rep, "cpu.busy", NULL), info);

@@ -74,6 +74,9 @@ struct report {
 struct segment *report_segment(struct report *rep);
 void report_segments_release(struct report *rep);
 
+/* Hides what the query does not want to see, once all names are known (hidden_frames.c). */
+int report_hide_frames(struct report *rep);		/* 0 or -errno after a message */
+
 /* The passes before all others (report_learn.c). 0 or -errno after a message. */
 int report_learn(struct report *rep);
 int report_learn_window(struct report *rep);	/* after query_window() */

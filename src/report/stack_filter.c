@@ -22,7 +22,7 @@
 #define MATCH_LIMIT 100000
 #define HEAP_KIB 4096
 
-enum mark { MARK_KNOWN = 1, MARK_INCLUDED = 2, MARK_EXCLUDED = 4 };
+enum mark { MARK_KNOWN = 1, MARK_INCLUDED = 2, MARK_EXCLUDED = 4, MARK_HIDDEN = 8 };
 
 struct stack_pattern {
 	pcre2_code *code;
@@ -70,6 +70,11 @@ int stack_filter_exclude(const struct opt *o, const char *value, void *dst)
 	return add_pattern(dst, o, value, MARK_EXCLUDED);
 }
 
+int stack_filter_hide(const struct opt *o, const char *value, void *dst)
+{
+	return add_pattern(dst, o, value, MARK_HIDDEN);
+}
+
 void stack_filter_release(struct stack_filter *f)
 {
 	for (size_t i = 0; i < f->nr; i++) {
@@ -106,6 +111,11 @@ static uint8_t marks_of_name(const struct stack_filter *f, const char *s, size_t
 			p->given_up += found != PCRE2_ERROR_NOMATCH;
 	}
 	return marks;
+}
+
+bool stack_filter_hides(const struct stack_filter *f, const char *name, size_t len)
+{
+	return marks_of_name(f, name, len) & MARK_HIDDEN;
 }
 
 static uint8_t make_frame_marks(const struct stack_filter *f, const struct definition_store *t,

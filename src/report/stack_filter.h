@@ -39,11 +39,15 @@ struct stack_marks {
 /* For option rows; dst is a struct stack_filter. 0, -EINVAL or -ENOMEM, explained. */
 int stack_filter_include(const struct opt *o, const char *value, void *dst);
 int stack_filter_exclude(const struct opt *o, const char *value, void *dst);
+int stack_filter_hide(const struct opt *o, const char *value, void *dst);
 void stack_filter_release(struct stack_filter *f);
 
 bool stack_filter_passes(const struct stack_filter *f, struct stack_marks *m,
 			 const struct report_sample *s);
 void stack_marks_release(struct stack_marks *m);
+
+/* Whether a pattern of stack_filter_hide() is found in a name. */
+bool stack_filter_hides(const struct stack_filter *f, const char *name, size_t len);
 
 /* On how many names a pattern was given up so far. */
 uint64_t stack_filter_given_up(const struct stack_filter *f);

@@ -114,14 +114,14 @@ static struct spot spot_of(struct summing *s, const struct rec_frame *f)
 
 static const struct rec_frame *frame_of_node(const struct summing *s, uint32_t node)
 {
-	const struct table_node *n = definition_store_find_node(s->tables, node);
+	const struct table_node *n = definition_store_whole_node(s->tables, node);
 
 	return n ? definition_store_find_frame(s->tables, n->frame) : NULL;
 }
 
 static struct spot broken_spot(struct summing *s, const struct tally_broken *b)
 {
-	const struct table_node *n = definition_store_find_node(s->tables, b->ustack);
+	const struct table_node *n = definition_store_whole_node(s->tables, b->ustack);
 	const struct rec_frame *f = n ? definition_store_find_frame(s->tables, n->outermost) : NULL;
 	const struct rec_frame *inner = n ? frame_of_node(s, s->below_root[b->ustack]) : NULL;
 
@@ -198,10 +198,10 @@ static int learn_paths(struct summing *s, uint32_t end)
 	    array_reserve(&s->below_root, &s->cap_below_root, end))
 		return -ENOMEM;
 	for (uint32_t id = 0; id < end; id++) {
-		const struct table_node *n = definition_store_find_node(s->tables, id), *up;
+		const struct table_node *n = definition_store_whole_node(s->tables, id), *up;
 
 		s->guessed_from[id] = s->below_root[id] = 0;
-		up = n ? definition_store_find_node(s->tables, n->parent) : NULL;
+		up = n ? definition_store_whole_node(s->tables, n->parent) : NULL;
 		if (!up)
 			continue;
 		s->guessed_from[id] = is_guessed(s, n->parent) ? id : s->guessed_from[n->parent];
@@ -238,7 +238,7 @@ static int sum_nodes(struct summing *s, uint64_t *stacks, uint32_t end)
 	int err = 0;
 
 	for (uint32_t id = end; !err && --id > 0;) {
-		const struct table_node *n = definition_store_find_node(s->tables, id);
+		const struct table_node *n = definition_store_whole_node(s->tables, id);
 		const struct rec_frame *f =
 			n ? definition_store_find_frame(s->tables, n->frame) : NULL;
 

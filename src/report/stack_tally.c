@@ -86,7 +86,7 @@ static int count_kernel(struct tally_segment *seg, const struct definition_store
 			uint32_t node, uint64_t nr)
 {
 	if (!node || count_again(seg->kernel_stacks, seg->cap_kernel_stacks, node, nr) ||
-	    !definition_store_find_node(tables, node))
+	    !definition_store_whole_node(tables, node))
 		return 0;
 	return count_first(&seg->kernel_stacks, &seg->cap_kernel_stacks, node, nr);
 }
@@ -97,7 +97,7 @@ static int count_user(struct tally_segment *seg, const struct definition_store *
 {
 	if (count_again(seg->stacks, seg->cap_stacks, *node, nr))
 		return 0;
-	if (!definition_store_find_node(tables, *node))
+	if (!definition_store_whole_node(tables, *node))
 		*node = 0;
 	return count_first(&seg->stacks, &seg->cap_stacks, *node, nr);
 }

@@ -72,7 +72,7 @@ static int collect_path(struct csv *c, uint32_t stack, bool *missing)
 			return -ENOMEM;
 		*frame = n->frame;
 	}
-	*missing = stack != 0;
+	*missing = stack && !definition_store_hidden(c->tables, stack);
 	return 0;
 }
 
@@ -116,6 +116,11 @@ static int put_stack(struct csv *c, uint32_t stack, const char *note)
 	return err;
 }
 
+static const char *hidden_note(const struct csv *c, const struct rec_sample *rec)
+{
+	return stack_note_hidden(c->tables, rec->ustack, rec->kstack);
+}
+
 int csv_put_user_stack(struct csv *c, const struct rec_sample *rec)
 {
 	char buf[STACK_NOTE_MAX];
@@ -125,7 +130,7 @@ int csv_put_user_stack(struct csv *c, const struct rec_sample *rec)
 		snprintf(buf, sizeof(buf), "[%s]", stack_end_name(rec->end));
 		note = buf;
 	}
-	return put_stack(c, rec->ustack, note);
+	return put_stack(c, rec->ustack, note ? note : hidden_note(c, rec));
 }
 
 int csv_put_kernel_stack(struct csv *c, const struct rec_sample *rec)
@@ -197,10 +202,13 @@ int csv_put_stack(struct csv *c, const struct report_sample *s)
 	size_t begin = c->row.nr;
 	char buf[STACK_NOTE_MAX];
 	const char *note = stack_note(s->rec->end, s->rec->ustack != 0, buf);
+	const char *hidden = hidden_note(c, s->rec);
 	int err;
 
 	if (note)
 		put_frame(c, begin, note, strlen(note));
+	if (hidden)
+		put_frame(c, begin, hidden, strlen(hidden));
 	err = put_folded(c, begin, s->rec->ustack);
 	return err ? err : put_folded(c, begin, s->rec->kstack);
 }
