@@ -192,6 +192,7 @@ REPORT_SRCS := \
 	src/rights/message_user.c \
 	src/rights/recording_rights.c \
 	src/rights/sandbox.c \
+	src/waits/idle.c \
 	src/waits/stuck.c \
 	src/waits/wait_edges.c \
 	src/waits/wait_function.c \

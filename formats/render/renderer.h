@@ -46,6 +46,7 @@ struct render_opts {
 	/* CSV and NDJSON; .nr 0: those of xstack, and those of docs/SQL.md. */
 	struct csv_column_list columns_shown;
 	bool all;			/* differences: what is chance, too */
+	bool idle;			/* for people, too: the stacks of idle waits */
 	bool full_names;		/* for people, too: display_name.h */
 	bool deep;			/* JSON: as deep as the stacks are (json.c) */
 	uint32_t top;			/* text: number of functions; 0: 15 */

@@ -30,6 +30,13 @@ static bool chooses_threads(const struct report *rep)
 	return q && (query_chooses_threads(q) || q->states || q->names.nr);
 }
 
+static bool chooses_stacks(const struct report *rep)
+{
+	const struct query *q = report_query(rep);
+
+	return q && (q->states || q->activities || q->names.nr);
+}
+
 static bool is_for_people(const struct renderer *r)
 {
 	return r->is_picture || r->is_for_reading;
@@ -47,6 +54,8 @@ struct tree tree_choose(const struct report *rep, const struct renderer *r,
 
 	if (!t.by.nr)
 		t.by = !for_people ? names : is_wall ? wall : cpu;
+	t.folds_idle = for_people && !opts->idle && !chooses_stacks(rep) &&
+		       !opts->view.turn.callers && !opts->view.turn.callees;
 	t.hides_quiet = for_people && is_wall && !opts->all_threads && !chooses_threads(rep);
 	return t;
 }
@@ -113,7 +122,8 @@ static int put_answer(struct report *rep, struct answer *a, struct profile *p)
 static int fold(struct report *rep, const struct render_opts *opts, struct tree *t,
 		struct answer *answer)
 {
-	struct fold_options fold = { .style = opts->style, .by = t->by, .answer = answer };
+	struct fold_options fold = { .style = opts->style, .by = t->by, .answer = answer,
+				     .fold_idle = t->folds_idle };
 	int err;
 
 	fold.style.by_line = t->by_line;
@@ -152,6 +162,7 @@ int trees_get(struct trees *t, struct report *rep, const struct renderer *r,
 
 	for (size_t i = 0; i < t->nr; i++) {
 		if (t->v[i].hides_quiet != tree.hides_quiet ||
+		    t->v[i].folds_idle != tree.folds_idle ||
 		    t->v[i].for_people != tree.for_people || t->v[i].by_line != tree.by_line ||
 		    memcmp(&t->v[i].by, &tree.by, sizeof(tree.by)))
 			continue;

@@ -24,7 +24,7 @@ struct report;
 
 struct tree {
 	struct fold_by by;
-	bool for_people, hides_quiet, by_line;
+	bool for_people, hides_quiet, folds_idle, by_line;
 	struct profile *profile;
 };
 

@@ -24,6 +24,7 @@
 #include "src/report/trace_events.h"
 #include "src/profile/tree_builder.h"
 #include "src/report/weight_text.h"
+#include "src/waits/idle.h"
 
 #define MAX_ACCOUNTS (1u << 16)
 #define MAX_LEAVES (1u << 16)		/* before they are counted by name */
@@ -50,6 +51,7 @@ struct answer {
 	const struct definition_store *tables;
 	struct answer_sum sum;
 	struct answer_stuck stuck;
+	struct idle_cache idle;
 	uint32_t segment, scan;		/* of the latest scan */
 	char *text[ANSWER_LINES];
 };
@@ -122,6 +124,7 @@ void answer_free(struct answer *a)
 	release_leaves(&a->by_name);
 	free(a->accounts);
 	answer_stuck_release(&a->stuck);
+	idle_cache_release(&a->idle);
 	free(a);
 }
 
@@ -189,6 +192,7 @@ int answer_sample(struct answer *a, const struct report_sample *s, uint64_t nr)
 	const struct rec_sample *rec = s->rec;
 	uint32_t stack = telling_stack(s), at;
 	enum activity activity = sample_activity(rec, s->futex);
+	enum idle idle;
 	struct account *account;
 
 	if (enter_segment(a, s->tables))
@@ -208,6 +212,13 @@ int answer_sample(struct answer *a, const struct report_sample *s, uint64_t nr)
 	account->samples += nr;
 	a->sum.weight = weight_sum(a->sum.weight, s->weight);
 	a->sum.samples += nr;
+	idle = idle_of(&a->idle, s->tables, rec);
+	if (idle) {		/* what a thread without work is in is not where it is hot */
+		a->sum.idle = weight_sum(a->sum.idle, s->weight);
+		account->idle = weight_sum(account->idle, s->weight);
+		a->sum.idle_kinds |= 1u << idle;
+		return 0;
+	}
 	if (a->by_stack.nr >= MAX_LEAVES && name_leaves(a))
 		return -ENOMEM;
 	return stack ? add_leaf(&a->by_stack, at, stack, s->weight) : 0;
@@ -236,6 +247,7 @@ static int sum_programs(struct answer *a, uint32_t nr)
 
 		to->weight = weight_sum(to->weight, from->weight);
 		to->samples += from->samples;
+		to->idle = weight_sum(to->idle, from->idle);
 		for (unsigned s = 0; s < ACTIVITIES; s++)
 			to->wall[s] = weight_sum(to->wall[s], from->wall[s]);
 	}

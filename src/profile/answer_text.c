@@ -20,6 +20,7 @@
 #include "src/report/report_text.h"
 #include "src/report/trace_events.h"
 #include "src/report/weight_text.h"
+#include "src/waits/idle.h"
 
 #define NAME_BYTES 60
 #define STUCK_BYTES 300
@@ -250,12 +251,16 @@ static char *fitting_name(const char *name)
 static void put_hot(struct writing *w, const struct account *a, const char *weight,
 		    const char *share)
 {
-	char *name = fitting_name(a->hot), hot[SHARE_MAX];
+	char *name = fitting_name(a->hot), hot[SHARE_MAX], part[SHARE_MAX];
+	char idle[SHARE_MAX + 32] = "";
 
+	if (a->idle)
+		snprintf(idle, sizeof(idle), "idle for %s, ",
+			 report_share_text(a->idle, a->weight, part));
 	if (name)
-		put(w, "", "%9s %7s  %.*s, most of it in %.*s (%s)", weight, share, NAME_BYTES,
-		    a->name, NAME_BYTES, name,
-		    report_share_text(a->hot_weight, a->weight, hot));
+		put(w, "", "%9s %7s  %.*s, %smost of %s in %.*s (%s)", weight, share, NAME_BYTES,
+		    a->name, idle, *idle ? "the rest" : "it", NAME_BYTES, name,
+		    report_share_text(a->hot_weight, a->weight - a->idle, hot));
 	else
 		w->failed = true;
 	free(name);
@@ -267,7 +272,7 @@ static void put_account(struct writing *w, const struct account *a)
 	const char *text = weight_text(a->weight, w->event->unit, weight);
 
 	report_share_text(a->weight, w->sum->weight, share);
-	if (a->hot && a->samples >= HOT_SAMPLES)
+	if (a->hot && a->samples >= HOT_SAMPLES && a->weight > a->idle)
 		put_hot(w, a, text, share);
 	else
 		put(w, "", "%9s %7s  %.*s", text, share, NAME_BYTES, a->name);
@@ -400,6 +405,20 @@ static void put_wall_accounts(struct writing *w)
 	}
 }
 
+/* "88.0 % of it is idle: threads wait for events, time to pass. Try: --idle" */
+static void put_idle(struct writing *w)
+{
+	char share[SHARE_MAX], kinds[128] = "";
+
+	if (!w->sum->idle)
+		return;
+	for (unsigned i = 1; i < IDLE_KINDS; i++)
+		if (w->sum->idle_kinds & 1u << i)
+			add_part(kinds, sizeof(kinds), "%s", idle_name(i));
+	put(w, "idle", "%s of it: threads without work, which wait for %s. Try: --idle",
+	    report_share_text(w->sum->idle, w->sum->weight, share), kinds);
+}
+
 /* What hangs is said before what is slow. */
 static void put_stuck(struct writing *w)
 {
@@ -428,6 +447,7 @@ int answer_text(const struct report *rep, const struct answer_sum *sum, struct a
 	if (sum->samples) {
 		put_event(&w);
 		put_accounts(&w);
+		put_idle(&w);
 	}
 	if (all_wall(sum) && sum->scans) {
 		put_threads(&w);

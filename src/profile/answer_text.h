@@ -19,11 +19,14 @@ struct account {
 	uint64_t wall[ACTIVITIES];	/* rows of snapshots, in the unit of that event */
 	const char *hot;		/* innermost function with most weight; NULL: unknown */
 	uint64_t hot_weight;
+	uint64_t idle;			/* of .weight, in which .hot has no part */
 };
 
 struct answer_sum {
 	uint64_t weight, samples, scans;
 	uint64_t wall[ACTIVITIES], rows[ACTIVITIES];
+	uint64_t idle;			/* of .weight: src/waits/idle.h */
+	unsigned idle_kinds;		/* bits: 1 << enum idle */
 	const char *stuck;		/* answer_stuck.h; NULL: none */
 	uint32_t nr_stuck;
 };

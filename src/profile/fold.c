@@ -43,6 +43,7 @@
 #include "src/report/stack_health.h"
 #include "src/profile/stack_note.h"
 #include "src/profile/tree_builder.h"
+#include "src/waits/idle.h"
 #include "src/report/weight_text.h"
 
 #define MAX_ROWS (1u << 18)
@@ -56,6 +57,7 @@ struct fold {
 	struct sample_counts counts;
 	uint32_t *places;		/* fold_node(): the nodes of the rows, plus 1 */
 	size_t cap_places;
+	struct idle_cache idle;
 	struct stack_tally tally;
 	struct report_amount amount;
 	struct report_subject subject;
@@ -93,6 +95,7 @@ void fold_free(struct fold *f)
 	free(f->places);
 	sample_counts_release(&f->counts);
 	stack_tally_release(&f->tally);
+	idle_cache_release(&f->idle);
 	tree_builder_release(&f->tree);
 	free(f);
 }
@@ -133,6 +136,15 @@ static void enter_segment(struct fold *f, const struct definition_store *tables)
 	f->tables = tables;
 }
 
+/* Ends of stacks are below; above is why the thread was idle. */
+#define IDLE_SHIFT 8
+
+static uint16_t idle_bits(struct fold *f, const struct report_sample *s)
+{
+	return f->opts->fold_idle
+		       ? (uint16_t)(idle_of(&f->idle, s->tables, s->rec) << IDLE_SHIFT) : 0;
+}
+
 /* Counts the samples in all sums but those of the tree, and makes their row. 0 or -ENOMEM. */
 static int count_sample(struct fold *f, const struct report_sample *s, uint64_t nr,
 			struct sample_count *key)
@@ -144,7 +156,7 @@ static int count_sample(struct fold *f, const struct report_sample *s, uint64_t 
 				      .kstack = rec->kstack,
 				      .ustack = rec->ustack,
 				      .segment = (uint16_t)s->segment,
-				      .end = rec->end,
+				      .end = rec->end | idle_bits(f, s),
 				      .count = nr,
 				      .weight = s->weight };
 	f->amount.samples += nr;
@@ -186,13 +198,18 @@ static int count_samples(void *fold, const struct report_sample *s, uint64_t nr)
 static uint32_t place_row(struct fold *f, const struct sample_count *row)
 {
 	char buf[STACK_NOTE_MAX];
-	const char *text = stack_note(row->end, row->ustack != 0, buf);
+	unsigned end = row->end & ((1 << IDLE_SHIFT) - 1);
+	const char *text = stack_note(end, row->ustack != 0, buf);
 	const char *hidden = stack_note_hidden(f->tables, row->ustack, row->kstack);
 	uint32_t at = row->root;
 
 	f->stacks.steps += ROW_STEPS;
 	if (is_spent(f))
 		return tree_builder_rest(&f->tree, at);
+	if (row->end >> IDLE_SHIFT) {
+		text = stack_note_idle(row->end >> IDLE_SHIFT, buf);
+		return stack_folder_note(&f->stacks, at, text);
+	}
 	if (text)
 		at = stack_folder_note(&f->stacks, at, text);
 	if (hidden)

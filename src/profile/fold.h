@@ -25,6 +25,7 @@ struct report_sample;
 struct fold_options {
 	struct frame_style style;
 	struct fold_by by;
+	bool fold_idle;			/* idle waits are one node: src/waits/idle.h */
 	struct answer *answer;		/* gets all samples, too; NULL: none */
 	/* Limits of the tree; 0: those of tree_builder.h. */
 	uint32_t max_nodes;

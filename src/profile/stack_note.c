@@ -5,6 +5,7 @@
 
 #include "src/model/definition_store.h"
 #include "src/model/record.h"
+#include "src/waits/idle.h"
 
 const char *stack_note(unsigned end, bool has_frames, char buf[STACK_NOTE_MAX])
 {
@@ -16,6 +17,12 @@ const char *stack_note(unsigned end, bool has_frames, char buf[STACK_NOTE_MAX])
 		snprintf(buf, STACK_NOTE_MAX, "[%s]", name);
 	else
 		snprintf(buf, STACK_NOTE_MAX, "[truncated: %s]", name);
+	return buf;
+}
+
+const char *stack_note_idle(unsigned idle, char buf[STACK_NOTE_MAX])
+{
+	snprintf(buf, STACK_NOTE_MAX, "[idle: waits for %s]", idle_name(idle));
 	return buf;
 }
 

@@ -17,6 +17,9 @@ struct definition_store;
  */
 const char *stack_note(unsigned end, bool has_frames, char buf[STACK_NOTE_MAX]);
 
+/* A frame to show for the stacks of a thread that had nothing to do: "[idle: waits for events]". */
+const char *stack_note_idle(unsigned idle, char buf[STACK_NOTE_MAX]);
+
 /*
  * A frame to show for the stacks of a sample if all of their frames are left out, "[hidden]"; NULL:
  * some frame is shown, or there are no stacks.

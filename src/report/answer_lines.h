@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define ANSWER_ROWS 5			/* programs or threads that are named */
-#define ANSWER_LINES (ANSWER_ROWS + 9)
+#define ANSWER_LINES (ANSWER_ROWS + 10)
 
 struct answer_lines {
 	/*

@@ -113,6 +113,26 @@ static const char *const starters[] = {
 	"runtime.mcall", "runtime.mstart*", "runtime.goexit*",
 };
 
+/* Functions in which the threads of a pool wait for work, by their own names. */
+static const char *const pools[] = {
+	"runtime.stopm", "runtime.findRunnable", "runtime.sysmon", "runtime.templateThread",
+	"runtime.bgsweep", "runtime.bgscavenge", "runtime.forcegchelper",
+	"java.util.concurrent.ThreadPoolExecutor.getTask*",
+	"java.util.concurrent.ForkJoinPool.awaitWork*",
+	"java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue.*",
+	"java.lang.ref.ReferenceQueue.*", "CompileQueue::get*", "WatcherThread::sleep*",
+	"VMThread::wait_for_vm_thread_exit*", "VMThread::inner_execute*",
+	"WorkerTaskDispatcher::worker_wait_for_task*", "GangWorker::wait_for_task*",
+	"ServiceThread::service_thread_entry*", "MonitorDeflationThread::*",
+	"node::WorkerThreadsTaskRunner*", "v8::platform::*Worker*",
+};
+
+/* Where threads of a program begin, but not the first one. */
+static const char *const thread_starts[] = {
+	"start_thread", "clone", "clone3", "__clone*", "thread_run", "pythread_wrapper",
+	"thread_native_entry", "execute_native_thread_*", "runtime.mstart*", "runtime.mcall",
+};
+
 static const char *const libraries[] = {
 	"libc.so*", "libc-2.*", "libpthread*", "ld-linux*", "ld-musl*", "libc.musl*", "libuv.so*",
 };
@@ -252,4 +272,41 @@ void wait_function_of(const struct definition_store *t, uint32_t ustack, struct 
 	}
 	if (!l.is_own && f->lock)
 		use_locking_function(&l);
+}
+
+struct worker {
+	bool waits, is_pool, is_thread;
+	unsigned own;			/* functions of the program */
+};
+
+static void look_for_worker(struct worker *w, const struct frame_view *v, bool in_lib)
+{
+	const struct lock_kind *kind = v->named ? kind_of(v->name, NULL) : NULL;
+
+	w->is_pool |= v->named && fits_any(pools, LEN(pools), v->name);
+	w->is_thread |= v->named && fits_any(thread_starts, LEN(thread_starts), v->name);
+	if (kind && kind->class == LOCK_IDLE)
+		w->waits = true;
+	else if (w->waits && !in_lib && !fits_any(wrappers, LEN(wrappers), v->name) &&
+		 !fits_any(starters, LEN(starters), v->name))
+		w->own++;
+}
+
+bool wait_is_for_work(const struct definition_store *t, uint32_t ustack, unsigned depth)
+{
+	struct worker w = { 0 };
+	const struct table_node *n;
+	char buf[FRAME_TEXT_MAX];
+	struct frame_view v;
+
+	for (int nr = 0; ustack && nr < LOOK_AT && (n = definition_store_find_node(t, ustack));
+	     ustack = n->parent) {
+		uint32_t inlined = definition_store_frame_depth(t, n->frame);
+
+		for (uint32_t i = 0; i < inlined && nr < LOOK_AT && !w.is_pool; i++, nr++) {
+			definition_store_frame_view(t, n->frame, i, buf, &v);
+			look_for_worker(&w, &v, in_library(t, n->frame));
+		}
+	}
+	return w.is_pool || (w.waits && w.is_thread && w.own <= depth);
 }

@@ -37,5 +37,11 @@ struct wait_function {
 	char buf[FRAME_TEXT_MAX];
 };
 
+/*
+ * Whether a thread waits for its next piece of work: in a condition, a semaphore, or what a runtime
+ * has for that, with at most `depth` functions of the program between that and where threads begin.
+ */
+bool wait_is_for_work(const struct definition_store *t, uint32_t ustack, unsigned depth);
+
 /* Finds the function that waits in the user stack whose innermost node is ustack. */
 void wait_function_of(const struct definition_store *t, uint32_t ustack, struct wait_function *f);

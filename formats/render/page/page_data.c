@@ -239,6 +239,7 @@ static int end_event(struct page_data *d, struct page_event *e)
 int page_data_read(struct report *rep, const struct render_opts *opts, struct page_data *d)
 {
 	const struct report_info *info = report_info(rep);
+	const struct query *q = report_query(rep);
 	int err;
 
 	*d = (struct page_data){ .rep = rep, .opts = opts, .begin_ns = UINT64_MAX };
@@ -246,6 +247,7 @@ int page_data_read(struct report *rep, const struct render_opts *opts, struct pa
 	d->fold.style = opts->style;
 	d->fold.style.fold_recursion = false;	/* the page does that, so that it can be undone */
 	d->fold.by = (struct fold_by){ { FOLD_BY_NONE }, 1 };
+	d->fold.fold_idle = !opts->idle && !(q && (q->states || q->activities || q->names.nr));
 	fold_limit(&d->fold, rep);
 	err = page_tables_init(&d->t);
 	d->functions.strings = d->t.strings;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Waits of a thread that has nothing to do: for events, for a connection, for time to pass, for a
+ * signal, for the next piece of work of a pool. Reports fold them, because they hide the waits in
+ * which a program loses time. The rule looks at stacks alone:
+ *
+ *	the kernel's stack	epoll, poll, select, accept, nanosleep, pause, io_uring, ...
+ *	the user stack		a condition or a semaphore, if the thread has at most IDLE_DEPTH
+ *				functions of its program below: the loop of a worker, not work
+ *				under way; and what the pools of Go, Java and node call
+ *
+ * A thread that waits for a result in such a way is called idle by mistake; --idle shows all.
+ *
+ *	idle_of(&c, tables, &rec)	for each sample; samples of one segment come together
+ *	idle_cache_release(&c)
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct definition_store;
+struct rec_sample;
+
+#define IDLE_DEPTH 3
+
+enum idle { IDLE_NOT, IDLE_EVENTS, IDLE_CONNECTION, IDLE_TIME, IDLE_SIGNAL, IDLE_WORK, IDLE_KINDS };
+
+/* "events"; of IDLE_NOT NULL. */
+const char *idle_name(enum idle idle);
+
+/* Answers by node. All zero is empty. */
+struct idle_cache {
+	const struct definition_store *t;
+	uint8_t *kernel, *user;		/* enum idle + 1; 0: not looked at */
+	size_t cap_kernel, cap_user;
+};
+
+/* IDLE_NOT of samples that do not say that a thread slept, and without memory. */
+enum idle idle_of(struct idle_cache *c, const struct definition_store *t,
+		  const struct rec_sample *rec);
+void idle_cache_release(struct idle_cache *c);
