@@ -20,6 +20,7 @@
 #include "src/tui/screen.h"
 
 #define ONCE_SETTLE_MS 1500	/* `top --once` prints what came in this time */
+#define ONCE_NAMES_MS 5000	/* and waits so long for names, at most */
 
 struct top_args {
 	struct tui_args view;
@@ -159,7 +160,8 @@ static int parse(struct live_words *w, const struct opt_list *lists, struct top_
 int cmd_top(const struct command_table *all, int argc, char **argv)
 {
 	const struct opt_list lists[] = { tui_option_list, top_option_list, serve_option_list };
-	struct top_args args = { .view.show.settle_ms = ONCE_SETTLE_MS };
+	struct top_args args = { .view.show = { .settle_ms = ONCE_SETTLE_MS,
+						.names_ms = ONCE_NAMES_MS } };
 	struct live_words words;
 	int code = EXIT_FAILED;
 

@@ -30,14 +30,18 @@ enum {
 
 /* ---- the recorder ---- */
 
+/* What fails is said among the messages, as all that the recorder says. */
 static void become_recorder(const struct top_recorder *r, const struct top_recorder_command *c)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = -1;
 
+	if (dup2(r->messages, STDERR_FILENO) >= 0)
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
-	    dup2(r->trace >= 0 ? r->trace : null, STDOUT_FILENO) < 0 ||
-	    dup2(r->messages, STDERR_FILENO) < 0)
+	    dup2(r->trace >= 0 ? r->trace : null, STDOUT_FILENO) < 0) {
+		fail(-errno, "start a recording: open /dev/null");
 		_exit(EXIT_FAILED);
+	}
 	close(null);
 	close(r->messages);
 	if (r->trace >= 0)

@@ -201,14 +201,29 @@ static int refuse(const char *why)
 	return fail_why(-ENOTTY, "take the terminal: %s. Try: --once, which prints text", why);
 }
 
+/* Looked up before anything is begun that newterm() would find out in vain. */
+static bool is_known_kind(void)
+{
+	int why;
+	bool is_known = setupterm(NULL, STDOUT_FILENO, &why) == OK;
+
+	if (is_known)
+		del_curterm(cur_term);
+	return is_known;
+}
+
 int screen_check(void)
 {
 	const char *term = getenv("TERM");
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return refuse("standard input or output leads to none");
-	if (!term || !term[0] || !strcmp(term, "dumb"))
+	if (!term || !term[0])
+		return refuse("TERM does not say of which kind it is");
+	if (!strcmp(term, "dumb"))
 		return refuse("TERM=dumb cannot move its cursor");
+	if (!is_known_kind())
+		return refuse("its kind (TERM) is not known here");
 	if (tcgetattr(STDOUT_FILENO, &rescue.before))
 		return fail(-errno, "take the terminal");
 	return 0;

@@ -11,6 +11,8 @@
 #include "src/base/fail.h"
 #include "src/base/stop_signals.h"
 #include "src/live/feed.h"
+#include "src/live/live_profile.h"
+#include "src/model/definition_store.h"
 #include "src/tui/tui.h"
 #include "src/tui/tui_draw.h"
 #include "src/tui/tui_state.h"
@@ -52,14 +54,37 @@ static bool wait_a_while(const struct tui *t, struct stop_signals *stop)
 	return !stop->stopped && !reader_is_gone();
 }
 
-/* Whether the picture is worth printing now: of a live source, once it has run for some time. */
+/* Whether a function has not been looked up yet. Generated code may never get a name. */
+static bool lacks_names(const struct tui *t)
+{
+	const struct definition_store *tables = live_profile_tables(tui_live(t));
+	uint32_t end = definition_store_id_end(tables, REC_FRAME);
+
+	for (uint32_t id = 0; id < end; id++) {
+		const struct rec_frame *f = definition_store_find_frame(tables, id);
+		const struct table_symbol *s = definition_store_find_symbol(tables, id);
+
+		if (f && f->binary && f->kind != FRAME_JIT && !(s && s->known))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether the picture is worth printing now: a single one of a live source, once that has run for
+ * some time and its names have come, which takes longer than the first samples.
+ */
 static bool is_time(const struct tui *t, uint64_t begin_ns, bool is_new)
 {
-	uint64_t settle = (uint64_t)t->opts->settle_ms * NSEC_PER_MSEC;
+	uint64_t ran_ms = (now_ns() - begin_ns) / NSEC_PER_MSEC, settle = t->opts->settle_ms;
 
 	if (t->is_over)
 		return true;
-	return t->profile && is_new && (!t->opts->once || now_ns() - begin_ns >= settle);
+	if (!t->profile || !is_new)
+		return false;
+	if (!t->opts->once)
+		return true;
+	return ran_ms >= settle && (ran_ms >= settle + t->opts->names_ms || !lacks_names(t));
 }
 
 static int run(struct tui *t, struct stop_signals *stop)

@@ -37,5 +37,6 @@ struct tui_options {
 	bool once;
 	bool until_end;			/* on the terminal: it ends when the trace has */
 	uint32_t rows, columns;		/* of plain text; 0: 40 and 120 */
-	uint32_t settle_ms;		/* .once, of a live source: it runs so long before */
+	uint32_t settle_ms;		/* .once, of a live source: it runs so long before, */
+	uint32_t names_ms;		/* and while names lack, so much longer at most */
 };

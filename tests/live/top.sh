@@ -14,6 +14,7 @@ run_limited top -p "$PID" --once --view flame --size 100x70 >flame.txt
 check "top --once" equal "$RC" 0
 check "top --once: that nothing is kept" grep -q "in memory, which is not kept" err
 check "top --once: the stack to its leaf" grep -q "f30" flame.txt
+check "top --once: with all names" not grep -q "chain30+0x" flame.txt
 run_limited top -a --once --view threads --size 160x60 >threads.txt
 check "top --once --view threads: the thread runs" grep -q " $PID R .*chain30" threads.txt
 timeout -s INT --preserve-status -k 5 4 "$PROBEE" top -p "$PID" --follow --refresh-ms 500 --view top >follow.txt 2>follow.err
@@ -32,6 +33,37 @@ run_limited top --view nowhere
 check "no such view: exit 2" equal "$RC" 2
 run_limited top -o -
 check "the trace cannot go to standard output" equal "$RC" 2
+# A terminal that is of no use: one line, and nothing is recorded.
+cat >on_terminal.py <<'E2'
+import os, pty, subprocess, sys
+ours, theirs = pty.openpty()
+p = subprocess.Popen(sys.argv[1:], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+os.close(theirs)
+said = b""
+while True:
+    try:
+        got = os.read(ours, 4096)
+    except OSError:
+        break
+    if not got:
+        break
+    said += got
+sys.stdout.write(said.decode().replace("\r\n", "\n"))
+sys.exit(p.wait())
+E2
+# useless WHAT TEXT COMMAND...: it says one line with this text.
+useless() {
+	timeout 30 python3 -S on_terminal.py "${@:3}" >useless.txt
+	RC=$?
+	check "$1: it fails" test "$RC" = 1 -o "$RC" = 2
+	check "$1: one line" equal "$(wc -l <useless.txt)" 1
+	check "$1: it says why" grep -q "^probee: .*$2" useless.txt
+}
+useless "a kind that is not known" "its kind (TERM) is not known here" env TERM=nosuch "$PROBEE" top
+useless "no kind" "TERM does not say of which kind it is" env -u TERM "$PROBEE" top
+useless "a dumb one" "TERM=dumb cannot" env TERM=dumb "$PROBEE" top
+useless "no /dev/null" "open /dev/null: No such file" unshare -m sh -c 'mount -t tmpfs none /dev && TERM=xterm exec "$0" top' "$PROBEE"
+
 "$PROBEE" --tui --frequency 49 --tui-refresh-ms 500 --update-mode decay --no-tui-mouse --pid 7 --dry-run >dry.txt 2>&1
 check "the ancestor's words" grep -qx -e 'probee top --refresh-ms=500 --update-mode=decay --no-mouse -F 49 -p 7 -q --include-idle' dry.txt
 
