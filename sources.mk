@@ -122,6 +122,7 @@ REPORT_SRCS := \
 	src/base/worker.c \
 	src/diff/diff.c \
 	src/diff/diff_merge.c \
+	src/diff/diff_roots.c \
 	src/diff/diff_side.c \
 	src/diff/diff_stats.c \
 	src/diff/diff_tests.c \

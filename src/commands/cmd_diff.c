@@ -16,6 +16,7 @@
 #include "src/commands/shut_in.h"
 #include "src/output/output_files.h"
 #include "src/diff/diff.h"
+#include "src/diff/diff_roots.h"
 #include "src/profile/fold.h"
 #include "src/profile/no_match.h"
 #include "src/profile/profile.h"
@@ -29,6 +30,7 @@ struct diff_args {
 	enum delta_scale scale;
 	const char *paths[SIDES];
 	int fds[SIDES];			/* of the traces; -1: opened by their paths */
+	bool has_joined;		/* it was said that programs have other names */
 };
 
 _Static_assert(!offsetof(struct diff_args, show), "report_options.h");
@@ -112,27 +114,37 @@ static int make_tree(const struct diff_args *args, struct report *reps[SIDES], s
 	return err ? err : check_matches(reps[AFTER], tree->profile);
 }
 
-/* A program that was renamed is one that is gone and one that is new, with all that it calls. */
-static void check_roots(const struct profile *p)
+/*
+ * A program that was renamed is one that is gone and one that is new, with all that it calls. Then
+ * the tree is made again without names, unless the user has chosen levels that have them.
+ */
+static int join_renamed(struct diff_args *args, struct report *reps[SIDES], struct tree *tree)
 {
-	const struct delta *all = &p->deltas->nodes[0].total;
-	uint32_t n = p->nodes[0].first_child;
+	struct diff_roots roots;
 
-	for (; n != NODE_NONE; n = p->nodes[n].next_sibling) {
-		const struct delta *d = &p->deltas->nodes[n].total;
-
-		if (!p->nodes[n].is_level || (d->before && d->after))
-			return;
-	}
-	if (all->before && all->after)
+	diff_roots_find(tree->profile, &tree->by, &roots);
+	if (!roots.are_apart)
+		return 0;
+	if (args->show.render.view.by.nr) {
 		note("the two recordings have no program or thread name in common. To compare what "
 		     "these call: --by none");
+		return 0;
+	}
+	if (!args->has_joined)
+		note("no program or thread name is in both recordings (%.40s, %.40s): what they "
+		     "call is compared, as with --by none", roots.before, roots.after);
+	args->has_joined = true;
+	tree->by = diff_roots_without(&tree->by);
+	profile_free(tree->profile);
+	tree->profile = NULL;
+	return make_tree(args, reps, tree);
 }
 
 /* Most outputs show the same tree. */
 static int compare(struct diff_args *args, struct report *reps[SIDES])
 {
 	struct tree tree = { .profile = NULL };
+	struct fold_by by = { .nr = 0 };		/* as it was chosen */
 	int err = diff_check(reps[BEFORE], reps[AFTER]);
 
 	for (size_t i = 0; i < args->outputs.nr && !err; i++) {
@@ -140,12 +152,13 @@ static int compare(struct diff_args *args, struct report *reps[SIDES])
 					       &args->show.render);
 
 		if (!tree.profile || next.hides_quiet != tree.hides_quiet ||
-		    memcmp(&next.by, &tree.by, sizeof(next.by))) {
+		    memcmp(&next.by, &by, sizeof(by))) {
 			profile_free(tree.profile);
 			tree = next;
+			by = next.by;
 			err = make_tree(args, reps, &tree);
 			if (!err)
-				check_roots(tree.profile);
+				err = join_renamed(args, reps, &tree);
 		}
 		if (!err)
 			err = output_list_show(&args->outputs, i, reps[AFTER], tree.profile,

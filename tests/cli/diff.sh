@@ -88,9 +88,21 @@ exits 0
 # A program that was renamed.
 ./make_sim renamed.pbz 1 3000 0 time ns other || exit 1
 run probee diff a.pbz renamed.pbz
-exits 0; one_line; says 'no program or thread name in common'; prints ' gone  '
+exits 0; one_line; says 'no program or thread name is in both recordings (sim, other): what they call is compared, as with --by none'
+prints 'no significant difference'
+cp stdout joined
 run probee diff a.pbz renamed.pbz --by none
-exits 0; silent; prints 'no significant difference'
+exits 0; silent; cmp joined stdout || wrong 'is not what --by none shows'
+run probee diff a.pbz renamed.pbz --by program
+exits 0; one_line; says 'no program or thread name in common. To compare what these call: --by none'; prints ' gone  '
+run probee diff a.pbz renamed.pbz -o two.txt -o two.folded -o two.json
+exits 0; one_line
+grep -q '^[^;]*other' two.folded && wrong 'has the name of a program'
+awk '{ if ($NF && $(NF - 1)) both++ } END { exit !both }' two.folded || wrong 'has nothing on both sides'
+# One name in common is enough: the others are new and gone.
+cat renamed.pbz a.pbz >grown.pbz
+run probee diff a.pbz grown.pbz
+exits 0; silent; prints ' new  '
 
 # Names are foreign bytes.
 run probee diff hostile.pbz hostile.pbz --all
