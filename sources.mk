@@ -351,6 +351,7 @@ CAPTURE_SRCS := \
 	src/debug_info/die_ranges.c \
 	src/debug_info/die_units.c \
 	src/debug_info/dwp_index.c \
+	src/debug_info/function_facts.c \
 	src/debug_info/go_lines.c \
 	src/debug_info/go_pcs.c \
 	src/debug_info/line_order.c \
@@ -359,8 +360,10 @@ CAPTURE_SRCS := \
 	src/debug_info/split_unit.c \
 	src/debug_info/unit_functions.c \
 	src/debug_info/unit_lines.c \
+	src/debug_info/unit_names.c \
 	src/debug_info/unit_reader.c \
 	src/debug_info/unit_regions.c \
+	src/debug_info/unit_scopes.c \
 	src/debug_info/unit_source.c \
 	src/debug_info/unit_spans.c \
 	src/debug_info/unit_table.c \

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CACHE_MAGIC 0x32656e696c656270ull	/* "pbeline2" */
+#define CACHE_MAGIC 0x33656e696c656270ull	/* "pbeline3" */
 
 struct cache_head {
 	uint64_t magic;

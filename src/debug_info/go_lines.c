@@ -212,7 +212,9 @@ static uint32_t add_func(struct go_builder *b, uint32_t name, uint32_t line)
 		b->err = -ENOMEM;
 		return UNIT_NONE;
 	}
-	*f = (struct unit_func){ unit_text_add(&b->text, s), UNIT_NONE, line };
+	*f = (struct unit_func){ .name = unit_text_add(&b->text, s), .file = UNIT_NONE,
+				 .line = line & INT32_MAX, .scoped = UNIT_NONE,
+				 .entry = UNIT_NONE };
 	return (uint32_t)b->nr_funcs - 1;
 }
 

@@ -8,73 +8,16 @@
 #include "src/base/bisect.h"
 #include "src/debug_info/die_ranges.h"
 #include "src/debug_info/die_units.h"
+#include "src/debug_info/function_facts.h"
 #include "src/debug_info/unit_source.h"
 #include "src/debug_info/unit_spans.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))	/* so that callbacks are inlined */
-#define MAX_CHAIN 17			/* entries that say what one is a copy of */
 #define ALTERNATE (1ull << 63)		/* in keys of functions: of the alternate file */
 
 /* ---- functions ---- */
 
-/* What the entries of a function say, the first one that does so. */
-struct func_facts {
-	uint32_t have;			/* bits of slots */
-	const char *names[NR_DIE_SLOTS];
-	uint64_t file, line;
-	struct die_units *file_units;	/* NULL: no file is known */
-	uint64_t file_unit;		/* whose list of files has it */
-};
-
-static const enum die_slot name_slots[] = { DIE_LINKAGE_NAME, DIE_MIPS_LINKAGE_NAME, DIE_NAME };
-
-/* Notes that a slot counts here; false: an entry before has it. */
-static bool is_first(struct func_facts *f, const struct die *d, enum die_slot slot)
-{
-	if (!die_has(d, slot) || f->have & die_bit(slot))
-		return false;
-	f->have |= die_bit(slot);
-	return true;
-}
-
-static void take_facts(struct func_facts *f, struct die_units *us, const struct die_unit *u,
-		       const struct die *d)
-{
-	for (size_t i = 0; i < sizeof(name_slots) / sizeof(name_slots[0]); i++) {
-		enum die_slot slot = name_slots[i];
-
-		if (is_first(f, d, slot))
-			f->names[slot] = die_string(u, &d->value[slot]);
-	}
-	if (is_first(f, d, DIE_DECL_LINE) && !die_number(d, DIE_DECL_LINE, &f->line))
-		f->line = 0;
-	if (is_first(f, d, DIE_DECL_FILE) && die_number(d, DIE_DECL_FILE, &f->file)) {
-		f->file_units = us;
-		f->file_unit = u->offset;
-	}
-}
-
-/* Gathers what an entry, and those that it is made of, say about a function. */
-static void gather(struct unit_reading *rd, const struct die_ref *first, struct func_facts *f)
-{
-	struct die_ref at = *first;
-	struct die d;
-
-	*f = (struct func_facts){ 0 };
-	for (unsigned i = 0; i < MAX_CHAIN && unit_tree_go_on(&rd->t); i++) {
-		const struct die_unit *u = die_units_read(&at, &rd->t.limit, &d);
-		enum die_slot next;
-
-		if (!u)
-			return;
-		take_facts(f, at.units, u, &d);
-		next = die_has(&d, DIE_ABSTRACT_ORIGIN) ? DIE_ABSTRACT_ORIGIN : DIE_SPECIFICATION;
-		if (!die_units_refer(at.units, u, &d, next, &at))
-			return;
-	}
-}
-
-static uint32_t declared_file(struct unit_reading *rd, const struct func_facts *f)
+static uint32_t declared_file(struct unit_reading *rd, const struct function_facts *f)
 {
 	const struct die_unit *u;
 	struct line_program *p;
@@ -103,24 +46,31 @@ static struct die_ref origin_of(struct unit_reading *rd, const struct die *d)
 	return (struct die_ref){ rd->us, d->offset };
 }
 
+static uint64_t key_of(const struct unit_reading *rd, const struct die_ref *origin)
+{
+	return origin->offset | (origin->units == rd->us ? 0 : ALTERNATE);
+}
+
 static uint32_t func_of(struct unit_reading *rd, const struct die *d)
 {
 	struct die_ref origin = origin_of(rd, d);
-	uint64_t key = origin.offset | (origin.units == rd->us ? 0 : ALTERNATE);
+	uint64_t key = key_of(rd, &origin);
 	uint32_t id = unit_tree_find_func(&rd->t, key);
-	const char *name = NULL;
-	struct func_facts facts;
-	struct unit_func f;
+	struct function_facts facts;
+	struct unit_func f = { .scoped = UNIT_NONE };
+	const char *linkage;
 
 	if (id != UNIT_NONE)
 		return id;
-	gather(rd, &origin, &facts);
-	for (size_t i = 0; i < sizeof(name_slots) / sizeof(name_slots[0]) && !name; i++)
-		name = facts.names[name_slots[i]];
-	f.name = unit_text_add(&rd->t.text, name);
+	function_facts_gather(&origin, &rd->t.limit, &facts);
+	linkage = function_facts_linkage(&facts);
+	f.name = unit_text_add(&rd->t.text, linkage ? linkage : facts.names[DIE_NAME]);
 	f.file = declared_file(rd, &facts);
 	f.line = facts.line > INT32_MAX ? 0 : (uint32_t)facts.line;
-	return unit_tree_add_func(&rd->t, key, &f);
+	id = unit_tree_add_func(&rd->t, key, &f);
+	if (id != UNIT_NONE && unit_names_add(&rd->names, id, &facts))
+		rd->t.err = -ENOMEM;
+	return id;
 }
 
 /* ---- the tree ---- */
@@ -154,6 +104,18 @@ static uint64_t entry_of(const struct unit_reading *rd, const struct die *d, uin
 	return die_address(rd->u, d, die_has(d, DIE_ENTRY_PC) ? DIE_ENTRY_PC : DIE_LOW_PC, &pc)
 		       ? pc
 		       : lo;
+}
+
+/* Notes where a function that is inlined elsewhere has code of its own. */
+static void note_outlined(struct unit_reading *rd, const struct die *d, uint64_t lo)
+{
+	struct die_ref origin;
+
+	if (!rd->names.is_on || die_has(d, DIE_LINKAGE_NAME) ||
+	    !die_units_refer(rd->us, rd->u, d, DIE_ABSTRACT_ORIGIN, &origin))
+		return;
+	if (unit_names_outlined(&rd->names, key_of(rd, &origin), entry_of(rd, d, lo)))
+		rd->t.err = -ENOMEM;
 }
 
 static uint32_t add_node(struct unit_reading *rd, const struct die *d, uint32_t parent)
@@ -200,6 +162,7 @@ static uint32_t visit(struct unit_reading *rd, struct byte_reader *r, struct die
 		      uint32_t node)
 {
 	bool is_function = role == ROLE_FUNCTION;
+	size_t first = rd->t.nr_spans;
 
 	/* A function without code may have a class in it that has a function with code. */
 	if (!(d->abbrev->slots & HAS_CODE) || role == ROLE_BLOCK ||
@@ -210,9 +173,11 @@ static uint32_t visit(struct unit_reading *rd, struct byte_reader *r, struct die
 	die_read(rd->u, r, d, &rd->t.limit);
 	if (r->bad)
 		return UNIT_NONE;
-	if (add_spans(rd, d))
-		return add_node(rd, d, is_function ? UNIT_NONE : node);
-	return is_function ? UNIT_NONE : node;
+	if (!add_spans(rd, d))
+		return is_function ? UNIT_NONE : node;
+	if (is_function && !rd->t.regions)
+		note_outlined(rd, d, rd->t.spans[first].lo);
+	return add_node(rd, d, is_function ? UNIT_NONE : node);
 }
 
 /* How entries are walked through. */
@@ -223,11 +188,49 @@ struct walk {
 	uint32_t (*visit)(struct unit_reading *rd, struct byte_reader *r, struct die *d,
 			  enum role role, uint32_t node);
 	bool is_one;			/* up to the end of the first one */
+	bool notes_scopes;		/* for unit_names_settle() */
 };
+
+struct level {				/* of entries in each other */
+	uint32_t node;			/* that they are in */
+	uint32_t scope;			/* likewise, of rd->names.own */
+	uint64_t function;		/* an entry in that, which is no scope yet; 0: none */
+};
+
+/* Makes the function around a class a scope, as few functions are. */
+static void enter_function(struct unit_reading *rd, struct level *at, unsigned depth)
+{
+	uint64_t function = at[depth].function;
+	uint32_t id = unit_scopes_enter(&rd->names.own, function, at[depth].scope);
+
+	for (unsigned i = depth; at[i].function == function; i--) {
+		at[i].scope = id;
+		at[i].function = 0;
+	}
+}
+
+/* Notes what the scope of the entries beneath an entry is, which are at the next depth. */
+static ALWAYS_INLINE void note_scope(struct unit_reading *rd, const struct die *d,
+				     const struct walk *w, struct level *at, unsigned depth)
+{
+	at[depth + 1].scope = at[depth].scope;
+	at[depth + 1].function = at[depth].function;
+	if (!w->notes_scopes || !rd->names.is_on || !d->abbrev->has_children ||
+	    !unit_scopes_has(d->abbrev))
+		return;
+	if (d->abbrev->tag == DW_TAG_subprogram) {
+		at[depth + 1].function = d->offset;
+		return;
+	}
+	if (at[depth].function)
+		enter_function(rd, at, depth);
+	at[depth + 1].function = 0;
+	at[depth + 1].scope = unit_scopes_enter(&rd->names.own, d->offset, at[depth].scope);
+}
 
 /* Takes an entry at a depth, and returns that of the next one. */
 static ALWAYS_INLINE unsigned take_entry(struct unit_reading *rd, struct byte_reader *r,
-					 struct die *d, const struct walk *w, uint32_t *nodes,
+					 struct die *d, const struct walk *w, struct level *at,
 					 unsigned depth)
 {
 	enum role role = role_of(d->abbrev);
@@ -237,13 +240,14 @@ static ALWAYS_INLINE unsigned take_entry(struct unit_reading *rd, struct byte_re
 		die_skip_tree(rd->u, r, d->abbrev, &rd->t.limit);
 		return depth;
 	}
-	node = w->visit(rd, r, d, role, nodes[depth]);
+	node = w->visit(rd, r, d, role, at[depth].node);
 	if (node == UNIT_UNREAD) {
 		die_skip_children(rd->u, r, d, &rd->t.limit);
 		return depth;
 	}
 	assert(depth + 1 < UNIT_MAX_DEPTH);
-	nodes[depth + 1] = node;
+	at[depth + 1].node = node;
+	note_scope(rd, d, w, at, depth);
 	return depth + d->abbrev->has_children;
 }
 
@@ -251,18 +255,23 @@ static ALWAYS_INLINE unsigned take_entry(struct unit_reading *rd, struct byte_re
 static ALWAYS_INLINE void walk(struct unit_reading *rd, struct byte_reader *r,
 			       const struct walk *w)
 {
-	uint32_t nodes[UNIT_MAX_DEPTH];
+	struct level at[UNIT_MAX_DEPTH];
 	unsigned depth = 0;
 	struct die d;
 
-	nodes[depth] = UNIT_NONE;
+	at[depth] = (struct level){ UNIT_NONE, NO_SCOPE, 0 };
 	while (!r->bad && !rd->t.err && !rd->t.limit.is_up) {
 		enum die_found found = die_next(rd->u, r, &d);
 
-		if (found == DIE_DAMAGED || (found == DIE_END && !depth--))
+		if (found == DIE_DAMAGED || (found == DIE_END && !depth))
 			break;
-		if (found == DIE_ENTRY)
-			depth = take_entry(rd, r, &d, w, nodes, depth);
+		if (found == DIE_ENTRY) {
+			depth = take_entry(rd, r, &d, w, at, depth);
+		} else {
+			depth--;
+			if (w->notes_scopes && at[depth + 1].scope != at[depth].scope)
+				unit_scopes_leave(&rd->names.own, at[depth + 1].scope, d.offset);
+		}
 		if (w->is_one && !depth)
 			break;
 	}
@@ -296,19 +305,20 @@ static void read_all(struct unit_reading *rd)
 	struct byte_reader r;
 
 	if (enter_unit(rd, &r))
-		walk(rd, &r, &(struct walk){ leaves_nothing, visit, false });
+		walk(rd, &r, &(struct walk){ leaves_nothing, visit, false, true });
 }
 
 /* ---- some functions ---- */
 
 /*
  * No compiler puts a function into a declaration, nor into one that was inlined. gcc puts functions
- * of a function, and of classes in it, beneath it, with or without blocks around.
+ * of a function, and of classes in it, beneath it, with or without blocks around. Classes whose
+ * types are in units of their own are declarations here, and scopes.
  */
 static bool leaves_inlined(struct unit_reading *rd, const struct die *d, enum role role)
 {
-	(void)rd;
-	return role == ROLE_INLINED || d->abbrev->slots & die_bit(DIE_DECLARATION);
+	return role == ROLE_INLINED || (d->abbrev->slots & die_bit(DIE_DECLARATION) &&
+					!(rd->names.is_on && role == ROLE_BLOCK));
 }
 
 static int note_function(struct unit_reading *rd, const struct die *d)
@@ -323,6 +333,8 @@ static int note_function(struct unit_reading *rd, const struct die *d)
 			break;
 		if (!unit_tree_is_code(rd->src, lo, hi))
 			continue;
+		if (is_new)
+			note_outlined(rd, d, lo);
 		if (is_new)
 			err = unit_regions_add(&rd->regions, d->offset);
 		if (!err)
@@ -352,7 +364,7 @@ int unit_functions_find(struct unit_reading *rd)
 	struct byte_reader r;
 
 	if (enter_unit(rd, &r))
-		walk(rd, &r, &(struct walk){ leaves_inlined, note, false });
+		walk(rd, &r, &(struct walk){ leaves_inlined, note, false, true });
 	if (!rd->t.err)
 		rd->t.err = unit_regions_choose(&rd->regions, wanted->v, wanted->nr);
 	rd->t.regions = &rd->regions;
@@ -407,14 +419,19 @@ static void read_chosen(struct unit_reading *rd)
 
 		rd->function = rd->regions.funcs[i].offset;
 		if (rd->regions.funcs[i].is_chosen)
-			walk(rd, &r, &(struct walk){ leaves_functions, visit_wanted, true });
+			walk(rd, &r, &(struct walk){ leaves_functions, visit_wanted, true, false });
 	}
 }
 
 void unit_functions_read(struct unit_reading *rd)
 {
+	int err;
+
 	if (rd->t.regions)
 		read_chosen(rd);
 	else
 		read_all(rd);
+	err = unit_names_settle(&rd->names, &rd->t, rd->lines);
+	if (err)
+		rd->t.err = err;
 }

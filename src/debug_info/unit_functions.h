@@ -11,6 +11,7 @@
 #include "src/debug_info/die_cursor.h"
 #include "src/debug_info/line_program.h"
 #include "src/debug_info/split_unit.h"
+#include "src/debug_info/unit_names.h"
 #include "src/debug_info/unit_regions.h"
 #include "src/debug_info/unit_tree.h"
 
@@ -27,6 +28,7 @@ struct unit_reading {
 	struct split_unit split;	/* of zeros, if it is not */
 	struct line_program *lines;	/* NULL: it has none */
 	struct unit_regions regions;	/* of t.regions */
+	struct unit_names names;
 	uint64_t function;		/* whose entries are read */
 	char path[LINE_PATH_BYTES];
 };

@@ -130,6 +130,7 @@ static int read_functions(struct unit_reading *rd)
 {
 	int err = 0;
 
+	unit_names_begin(&rd->names, rd->us, rd->u);
 	rd->t.says_ranges = rd->u->sizes.version > 2;
 	if (rd->t.says_ranges && rd->src->wanted.nr)
 		err = unit_functions_find(rd);
@@ -201,6 +202,7 @@ int unit_read(const struct unit_source *src, struct die_units *us, const struct 
 	err = read_unit(rd, split, out);
 	unit_tree_release(&rd->t);
 	unit_regions_release(&rd->regions);
+	unit_names_release(&rd->names);
 	split_unit_release(&rd->split);
 	free(rd);
 	return err;

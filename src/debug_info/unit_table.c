@@ -74,6 +74,9 @@ static void put_node(const struct unit_table *t, const struct unit_node *n, stru
 	p->name = f ? text_at(t, f->name) : NULL;
 	p->decl_file = f ? text_at(t, f->file) : NULL;
 	p->decl_line = f ? f->line : 0;
+	p->scoped = f ? text_at(t, f->scoped) : NULL;
+	p->is_lambda = p->scoped && f->is_lambda;
+	p->func_entry = f && f->entry != UNIT_NONE ? t->head->base + f->entry : 0;
 	p->entry = n->parent == UNIT_NONE && n->entry != UNIT_NONE ? t->head->base + n->entry : 0;
 }
 

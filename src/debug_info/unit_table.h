@@ -57,7 +57,11 @@ struct unit_node {
 struct unit_func {
 	uint32_t name;			/* offset in text: linkage name, or as in the source */
 	uint32_t file;			/* where it is declared, or UNIT_NONE */
-	uint32_t line;
+	uint32_t line : 31;
+	uint32_t is_lambda : 1;		/* scoped says more than name */
+	/* Offset in text, or UNIT_NONE: the name with all that it is in. */
+	uint32_t scoped;
+	uint32_t entry;			/* of its own code that has a symbol; UNIT_NONE: unknown */
 };
 
 struct unit_table {
@@ -72,6 +76,9 @@ struct unit_table {
 /* One function of a chain; strings are borrowed from the table. */
 struct unit_place {
 	const char *name;		/* NULL: unknown */
+	const char *scoped;		/* as in struct unit_func, or NULL */
+	bool is_lambda;
+	uint64_t func_entry;		/* of unit_func.entry; 0: unknown */
 	const char *file;		/* of the line; NULL: unknown */
 	uint32_t line, column;		/* 0: unknown */
 	const char *decl_file;		/* of the function */

@@ -271,14 +271,19 @@ static int join(const struct unit_tree *t, const struct unit_changes *c, struct 
 
 /* ---- the whole ---- */
 
+static uint32_t relative(uint64_t addr, uint64_t base)
+{
+	return addr < base || addr - base >= UNIT_NONE ? UNIT_NONE : (uint32_t)(addr - base);
+}
+
 static void put_entries(struct unit_tree *t, uint64_t base)
 {
-	for (size_t i = 0; i < t->nr_nodes; i++) {
-		uint64_t rel = t->entries[i] - base;
-
-		t->nodes[i].entry = t->entries[i] < base || rel >= UNIT_NONE ? UNIT_NONE
-									    : (uint32_t)rel;
-	}
+	for (size_t i = 0; i < t->nr_nodes; i++)
+		t->nodes[i].entry = relative(t->entries[i], base);
+	for (size_t i = 0; i < t->nr_funcs; i++)
+		t->funcs[i].entry = i < t->cap_outlined && t->outlined[i]
+					    ? relative(t->outlined[i], base)
+					    : UNIT_NONE;
 }
 
 int unit_tree_settle(struct unit_tree *t)
@@ -332,6 +337,7 @@ void unit_tree_release(struct unit_tree *t)
 	free(t->entries);
 	free(t->funcs);
 	free(t->func_keys);
+	free(t->outlined);
 	ix_release(&t->func_index);
 	free(t->spans);
 	free(t->changes.v);

@@ -54,6 +54,8 @@ struct unit_tree {
 	uint64_t *func_keys;		/* of the functions: what tells their entries apart */
 	size_t nr_keys, cap_keys;
 	struct hash_index func_index;
+	uint64_t *outlined;		/* by function: where it has code of its own; 0: unknown */
+	size_t cap_outlined;
 	struct unit_regions *regions;	/* that are read; NULL: all */
 	bool says_ranges;		/* entries say truly where their code is */
 	struct unit_changes changes;

@@ -354,7 +354,7 @@ static void add_lines(struct parser *p, struct kept_symbols *k, struct symbol_ba
 		return;
 	}
 	b->max_depth = max_depth;
-	symbol_batch_lines(b, k->lines, clock_ns(CLOCK_THREAD_CPUTIME_ID) + LINES_NS);
+	symbol_batch_lines(b, k->lines, k->symbols, clock_ns(CLOCK_THREAD_CPUTIME_ID) + LINES_NS);
 	put_lack(b, debug_lines_lack(k->lines));
 	for (size_t i = 0; i < b->nr; i++)
 		head->nr_late += b->v[i].is_late;

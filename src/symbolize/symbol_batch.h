@@ -5,7 +5,7 @@
  *
  *	batch.v, batch.nr		addresses in; the other fields are filled in
  *	symbol_batch_elf(&batch, table, variables)	or one of the others
- *	symbol_batch_lines(&batch, d, until)	adds lines, if they are wanted
+ *	symbol_batch_lines(&batch, d, table, until)	adds lines, if they are wanted
  *	batch.text			the names; answers have offsets in it
  */
 #pragma once
@@ -74,7 +74,8 @@ void symbol_batch_kernel(struct symbol_batch *b, const struct kernel_symbols *k)
  * Adds inlined functions and source lines to answers that were made before, until this thread has
  * had until_ns of CPU time. max_depth 0 stands for SYMBOL_MAX_DEPTH.
  */
-void symbol_batch_lines(struct symbol_batch *b, struct debug_lines *d, uint64_t until_ns);
+void symbol_batch_lines(struct symbol_batch *b, struct debug_lines *d,
+			const struct elf_symbols *table, uint64_t until_ns);
 /* Makes a batch of those answers of b that are late. 0 or -ENOMEM; the caller frees late->v. */
 int symbol_batch_take_late(const struct symbol_batch *b, struct symbol_batch *late);
 /* Puts the answers of such a batch in the place of the late ones. 0, -ENOMEM, or -E2BIG. */

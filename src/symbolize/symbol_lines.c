@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inlined functions and source lines for the answers of a batch. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "src/debug_info/debug_lines.h"
 #include "src/model/record.h"
 #include "src/symbolize/demangle.h"
+#include "src/symbolize/elf_symbols.h"
 #include "src/symbolize/symbol_batch.h"
 #include "src/symbolize/symbolizer.h"
 
@@ -20,10 +22,12 @@
 struct known_text {
 	uint32_t at, len;
 	uint32_t readable;		/* the demangled name, or SYMBOL_NO_NAME: not asked for */
+	uint32_t lambda;		/* likewise the name of the lambda that it is */
 };
 
 struct lines_batch {
 	struct symbol_batch *b;
+	const struct elf_symbols *table;	/* NULL: there is none */
 	struct known_text *known;
 	size_t nr_known, cap_known;
 	struct hash_index index;
@@ -63,7 +67,8 @@ static struct known_text *text_of(struct lines_batch *l, const char *s)
 	l->is_full = !t || ix_add(&l->index, hash, (uint32_t)l->nr_known - 1);
 	if (l->is_full)
 		return NULL;
-	*t = (struct known_text){ (uint32_t)text->nr, (uint32_t)k.len, SYMBOL_NO_NAME };
+	*t = (struct known_text){ (uint32_t)text->nr, (uint32_t)k.len, SYMBOL_NO_NAME,
+				  SYMBOL_NO_NAME };
 	bb_bytes(text, s, k.len + 1);
 	l->is_full = text->bad;
 	return l->is_full ? NULL : t;
@@ -92,10 +97,102 @@ static void put_name(struct lines_batch *l, struct symbol_place *p, const char *
 	p->name = t->readable;
 }
 
+/*
+ * What a lambda is in, by its demangled name; NULL: nothing. A variable that it is assigned to is
+ * no scope in debug information, and clang leaves out the names of some functions.
+ */
+static const char *scope_of_lambda(char *demangled)
+{
+	static const char *const marks[] = { "::{lambda(", "::$_", "::{unnamed" };
+	char *at = NULL;
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		for (char *s = strstr(demangled, marks[i]); s; s = strstr(s + 2, marks[i]))
+			at = s > at ? s : at;
+	if (at)
+		*at = 0;
+	return at ? demangled : NULL;
+}
+
+/* "fn::{lambda a.cc:3}" of "{lambda a.cc:3}" and the name for the linker. */
+static uint32_t whole_lambda(struct lines_batch *l, const char *scoped, const char *sysname)
+{
+	struct byte_buf buf = { 0 };
+	const char *scope = NULL;
+	uint32_t at;
+
+	if (scoped[0] == '{' && demangle_bare(sysname, &buf) > 0)
+		scope = scope_of_lambda((char *)buf.v);
+	if (scope) {
+		buf.nr = strlen(scope);
+		bb_bytes(&buf, "::", 2);
+		bb_bytes(&buf, scoped, strlen(scoped) + 1);
+	}
+	at = path_of(l, scope && !buf.bad ? (const char *)buf.v : scoped);
+	bb_release(&buf);
+	return at;
+}
+
+/* Names are looked at once, whatever their number of addresses. */
+static void put_lambda(struct lines_batch *l, const struct unit_place *u, struct symbol_place *p)
+{
+	char sysname[DEMANGLE_MAX_IN];
+	struct known_text *t;
+	uint32_t name;
+	int len;
+
+	if (l->b->no_demangle || p->sysname == SYMBOL_NO_NAME)
+		return;
+	len = snprintf(sysname, sizeof(sysname), "%s", (const char *)l->b->text.v + p->sysname);
+	t = len < (int)sizeof(sysname) ? text_of(l, sysname) : NULL;
+	if (t && t->lambda != SYMBOL_NO_NAME) {
+		p->name = t->lambda;
+		return;
+	}
+	name = whole_lambda(l, u->scoped, sysname);
+	t = t ? text_of(l, sysname) : NULL;	/* which may have moved */
+	if (t)
+		t->lambda = name;
+	p->name = name;
+}
+
+static void cut_clone(char *mangled)
+{
+	char *dot = strncmp(mangled, "_Z", 2) ? NULL : strchr(mangled, '.');
+
+	if (dot)
+		*dot = 0;
+}
+
+/*
+ * A function without a name for the linker has that of its code that is not inlined, so that both
+ * are one function; without such code there is only what the source says.
+ */
+static void put_scoped(struct lines_batch *l, const struct unit_place *u, uint8_t lang,
+		       struct symbol_place *p)
+{
+	struct elf_symbol sym;
+
+	if (u->name && !strncmp(u->name, "_Z", 2)) {
+		put_name(l, p, u->name, lang);
+	} else if (u->func_entry && l->table && !elf_symbols_find(l->table, u->func_entry, &sym) &&
+		   sym.addr == u->func_entry) {
+		cut_clone(sym.name);
+		put_name(l, p, sym.name, lang);
+	} else {
+		put_name(l, p, u->scoped, lang);
+	}
+	if (u->is_lambda)
+		put_lambda(l, u, p);
+}
+
 static void put_place(struct lines_batch *l, const struct unit_place *u, uint8_t lang,
 		      struct symbol_place *p)
 {
-	put_name(l, p, u->name, lang);
+	if (u->scoped)
+		put_scoped(l, u, lang, p);
+	else
+		put_name(l, p, u->name, lang);
 	p->file = path_of(l, u->file);
 	p->line = u->line;
 	p->column = u->column;
@@ -104,15 +201,39 @@ static void put_place(struct lines_batch *l, const struct unit_place *u, uint8_t
 	p->lang = lang ? lang : u->name ? demangle_lang(u->name) : LANG_UNKNOWN;
 }
 
+/* The symbol of a lambda may be that of a part of it: "[clone .cold]". */
+static void join_lambda(struct lines_batch *l, const struct symbol_answer *r,
+			struct symbol_place *p, const struct unit_place *u)
+{
+	const char *texts = (const char *)l->b->text.v;
+	const char *clone = strstr(texts + r->name, " [clone ");
+	char whole[DEMANGLE_MAX_IN];
+	int len;
+
+	snprintf(whole, sizeof(whole), "%s", texts + r->sysname);
+	cut_clone(whole);
+	put_name(l, p, whole, r->lang);
+	put_lambda(l, u, p);
+	texts = (const char *)l->b->text.v;
+	if (!clone || p->name == SYMBOL_NO_NAME)
+		return;
+	clone = strstr(texts + r->name, " [clone ");
+	len = snprintf(whole, sizeof(whole), "%s%s", texts + p->name, clone);
+	if (len < (int)sizeof(whole))
+		p->name = path_of(l, whole);
+}
+
 /*
  * The outermost function has the name of the symbol table, as far as that has one: it tells the
  * parts of a function from each other (foo, foo.cold).
  */
-static void join_outermost(struct symbol_answer *r, struct symbol_place *p,
+static void join_outermost(struct lines_batch *l, struct symbol_answer *r, struct symbol_place *p,
 			   const struct unit_place *u)
 {
 	if (r->sysname != SYMBOL_NO_NAME) {
 		p->name = r->name;
+		if (u->is_lambda && !l->b->no_demangle)
+			join_lambda(l, r, p, u);
 		p->sysname = r->sysname;
 		p->lang = r->lang ? r->lang : p->lang;
 	} else if (u->entry) {
@@ -135,7 +256,7 @@ static void put_answer(struct lines_batch *l, struct symbol_answer *r, const str
 		b->lines[first + i] = (struct symbol_place){ 0 };
 		put_place(l, &v[i], lang, &b->lines[first + i]);
 	}
-	join_outermost(r, &b->lines[first + nr - 1], &v[nr - 1]);
+	join_outermost(l, r, &b->lines[first + nr - 1], &v[nr - 1]);
 	/* Without a name for each function the chain says nothing. */
 	for (size_t i = 0; i < nr; i++)
 		if (b->lines[first + i].name == SYMBOL_NO_NAME)
@@ -187,9 +308,10 @@ static void answer(struct lines_batch *l, struct debug_lines *d, struct symbol_a
 		put_answer(l, r, v, (size_t)nr, lang);
 }
 
-void symbol_batch_lines(struct symbol_batch *b, struct debug_lines *d, uint64_t until_ns)
+void symbol_batch_lines(struct symbol_batch *b, struct debug_lines *d,
+			const struct elf_symbols *table, uint64_t until_ns)
 {
-	struct lines_batch l = { .b = b };
+	struct lines_batch l = { .b = b, .table = table };
 
 	l.order = malloc((b->nr + 1) * sizeof(*l.order));
 	for (size_t i = 0; l.order && i < b->nr; i++)

@@ -14,7 +14,7 @@ OUT=$(cd "${OUT:-.out}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines/lines.c "$OUT/libprobee.a" -lelf -lz -lzstd -o "$work/lines" || exit 1
-${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines/{tables,libdw_table,libdw_split,libdw_package}.c "$OUT/libprobee.a" -ldw -lelf -lz -lzstd -o "$work/tables" || exit 1
+${CC:-gcc} -std=gnu11 -O2 -I. -D_GNU_SOURCE tests/oracle/lines/{tables,libdw_table,libdw_names,libdw_split,libdw_package}.c "$OUT/libprobee.a" -ldw -lelf -lz -lzstd -o "$work/tables" || exit 1
 SOURCE=$(realpath "${SOURCE:-tests/oracle/lines/lines.cc}") NR=${NR:-3000}
 mkdir "$work/src" && cp "$SOURCE" "$work/src/lines.cc" || exit 1
 nr=0

@@ -2,18 +2,31 @@
 #include "tests/oracle/lines/libdw_table.h"
 
 #include <dwarf.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "src/base/array.h"
+#include "src/model/record.h"
+#include "tests/oracle/lines/libdw_names.h"
 #include "tests/oracle/lines/libdw_split.h"
 #include "src/debug_info/unit_spans.h"
 #include "src/debug_info/unit_tree.h"
 
 #define MAX_SPLIT_RANGES 1024		/* of one function of a split unit */
 
+struct own_code {			/* of a function that is inlined, too */
+	uint64_t key, entry;
+};
+
 struct builder {
 	struct unit_tree t;
 	const struct libdw_source *src;
 	Dwarf_Files *files;
+	bool is_cxx;
+	struct own_code *own;
+	size_t nr_own, cap_own;
+	Dwarf_Die *nameless;		/* by function: to be named at the end; addr NULL: it is not */
+	size_t cap_nameless;
 };
 
 /* DWARF 2 has no word for code in several places, and gcc gives one of them. */
@@ -98,19 +111,50 @@ static uint32_t declared_line(Dwarf_Die *die)
 	return dwarf_decl_line(die, &line) || line < 0 ? 0 : (uint32_t)line;
 }
 
+static const char *declared_path(void *ctx, Dwarf_Die *die)
+{
+	struct builder *b = ctx;
+	Dwarf_Attribute a;
+	Dwarf_Word v;
+
+	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &a) || dwarf_formudata(&a, &v))
+		return NULL;
+	if (b->src->split || (!v && a.cu == b->src->die.cu))
+		return v < b->t.rows.nr_files ? b->t.rows.path(b->t.rows.ctx, v) : NULL;
+	return path_or_null(dwarf_decl_file(die));
+}
+
+static void name_functions(struct builder *b)
+{
+	struct libdw_name name;
+
+	for (size_t i = 0; i < b->t.nr_funcs && i < b->cap_nameless; i++) {
+		if (!b->nameless[i].addr || !libdw_name_function(&b->nameless[i], declared_path, b, &name))
+			continue;
+		b->t.funcs[i].scoped = unit_text_add(&b->t.text, name.text);
+		b->t.funcs[i].is_lambda = name.is_lambda;
+	}
+	for (size_t i = 0; i < b->t.nr_funcs && i < b->t.cap_outlined; i++)
+		if (b->t.funcs[i].scoped == UNIT_NONE)
+			b->t.outlined[i] = 0;
+}
+
 static uint32_t func_of(struct builder *b, Dwarf_Die *die)
 {
 	Dwarf_Die origin = origin_of(die);
 	uint64_t key = (uintptr_t)origin.addr;
 	uint32_t id = unit_tree_find_func(&b->t, key);
-	struct unit_func f;
+	struct unit_func f = { .scoped = UNIT_NONE };
 
 	if (id != UNIT_NONE)
 		return id;
 	f.name = unit_text_add(&b->t.text, name_of(&origin));
 	f.file = declared_file(b, &origin);
 	f.line = declared_line(&origin);
-	return unit_tree_add_func(&b->t, key, &f);
+	id = unit_tree_add_func(&b->t, key, &f);
+	if (b->is_cxx && !array_reserve(&b->nameless, &b->cap_nameless, (size_t)id + 1))
+		b->nameless[id] = origin;
+	return id;
 }
 
 /* ---- the tree ---- */
@@ -161,14 +205,55 @@ static uint32_t add_node(struct builder *b, Dwarf_Die *die, uint32_t parent)
 	return unit_tree_node(&b->t, &n, pc);
 }
 
+/* Where a function that is inlined elsewhere has code of its own. */
+static void note_outlined(struct builder *b, Dwarf_Die *die, size_t first)
+{
+	struct own_code *x;
+	Dwarf_Attribute a;
+	Dwarf_Die origin;
+	Dwarf_Addr pc;
+
+	if (!b->is_cxx || dwarf_attr(die, DW_AT_linkage_name, &a) || !dwarf_attr(die, DW_AT_abstract_origin, &a) ||
+	    !dwarf_formref_die(&a, &origin))
+		return;
+	if (b->src->split ? !libdw_split_entry(b->src->split, die, &pc) : dwarf_entrypc(die, &pc))
+		pc = b->t.spans[first].lo;
+	x = array_push(&b->own, &b->nr_own, &b->cap_own);
+	if (x)
+		*x = (struct own_code){ (uintptr_t)origin.addr, pc };
+}
+
+static void put_outlined(struct builder *b)
+{
+	if (!b->nr_own || array_reserve(&b->t.outlined, &b->t.cap_outlined, b->t.nr_funcs))
+		return;
+	for (size_t i = 0; i < b->nr_own; i++) {
+		uint32_t id = unit_tree_find_func(&b->t, b->own[i].key);
+
+		if (id != UNIT_NONE && !b->t.outlined[id])
+			b->t.outlined[id] = b->own[i].entry;
+	}
+}
+
 static void walk(struct builder *b, Dwarf_Die *parent, uint32_t node, unsigned depth);
+
+/* Adds a function with code; its node. */
+static uint32_t add_function(struct builder *b, Dwarf_Die *die)
+{
+	size_t first = b->t.nr_spans;
+
+	if (!add_spans(b, die))
+		return UNIT_NONE;
+	note_outlined(b, die, first);
+	return add_node(b, die, UNIT_NONE);
+}
 
 static void visit(struct builder *b, Dwarf_Die *die, uint32_t node, unsigned depth)
 {
 	switch (dwarf_tag(die)) {
 	case DW_TAG_subprogram:
 		/* One without code may have a class in it that has a function with code. */
-		node = add_spans(b, die) ? add_node(b, die, UNIT_NONE) : UNIT_NONE;
+		node = add_function(b, die);
 		walk(b, die, node, depth);
 		break;
 	case DW_TAG_inlined_subroutine:
@@ -281,14 +366,19 @@ int libdw_table(const struct libdw_source *src, struct byte_buf *out)
 	int err;
 
 	unit_tree_init(&b.t, &src->src);
+	b.is_cxx = unit_lang((unsigned)dwarf_srclang(&die)) == LANG_CXX;
 	b.t.says_ranges = unit_says_ranges(&die);
 	err = read_files(&b);
 	if (!err) {
 		walk(&b, &die, UNIT_NONE, 0);
+		put_outlined(&b);
+		name_functions(&b);
 		err = read_lines(&b);
 	}
 	if (!err)
 		err = unit_tree_write(&b.t, unit_lang((unsigned)dwarf_srclang(&die)), out);
 	unit_tree_release(&b.t);
+	free(b.own);
+	free(b.nameless);
 	return err;
 }

@@ -118,7 +118,8 @@ static int same_text(const char *a, const char *b)
 static int same_place(const struct unit_place *a, const struct unit_place *b)
 {
 	return same_text(a->name, b->name) && same_text(a->file, b->file) && a->line == b->line && a->column == b->column &&
-	       same_text(a->decl_file, b->decl_file) && a->decl_line == b->decl_line && a->entry == b->entry;
+	       same_text(a->decl_file, b->decl_file) && a->decl_line == b->decl_line && a->entry == b->entry && same_text(a->scoped, b->scoped) && a->is_lambda == b->is_lambda &&
+	       a->func_entry == b->func_entry;
 }
 
 /* Whether two tables say the same of an address. */
