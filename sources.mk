@@ -63,6 +63,7 @@ REPORT_SRCS := \
 	formats/render/waits/thread_frames.c \
 	formats/render/waits/wait_list.c \
 	formats/render/waits/wait_stacks.c \
+	formats/render/waits/wait_sums.c \
 	formats/render/waits/wait_table.c \
 	formats/render/waits/wait_text.c \
 	formats/render/waits/wait_what.c \

@@ -15,6 +15,7 @@
 #include "formats/render/renderer.h"
 #include "formats/render/waits/wait_list.h"
 #include "formats/render/waits/wait_stacks.h"
+#include "formats/render/waits/wait_sums.h"
 #include "formats/render/waits/wait_table.h"
 #include "formats/render/waits/wait_text.h"
 #include "formats/render/waits/wait_what.h"
@@ -436,7 +437,7 @@ static int put_all_edges(struct waits *w)
 
 /* ---- all of it ---- */
 
-static int put_all(struct waits *w, const struct render_opts *opts, FILE *out)
+static int put_all(struct waits *w, struct report *rep, const struct render_opts *opts, FILE *out)
 {
 	const char *suffix = opts->kernel_suffix ? opts->kernel_suffix : "_[k]";
 	int err = wait_edges_make(w->g, w->all, &w->e);
@@ -451,6 +452,8 @@ static int put_all(struct waits *w, const struct render_opts *opts, FILE *out)
 	}
 	if (!err && opts->wait_stacks)
 		wait_stacks_put(&w->e, suffix, w->all, out);
+	if (!err)
+		err = wait_sums_put(rep, opts, w->calls, out);
 	if (!err)
 		err = wait_list_put(w->g, w->calls, opts->columns, out);
 	wait_table_close(&w->t);
@@ -480,7 +483,7 @@ static int waits_stream(struct report *rep, const struct render_opts *opts, FILE
 	else if (!err)
 		err = wait_graph_link(&g);
 	if (!err && g.nr)
-		err = put_all(&w, opts, out);
+		err = put_all(&w, rep, opts, out);
 	wait_graph_release(&g);
 	syscall_names_free(w.calls);
 	return err ? err : ferror(out) ? -errno : 0;
