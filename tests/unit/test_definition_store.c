@@ -357,6 +357,29 @@ static void trampolines_are_left_out(void **state)
 	}
 }
 
+/* main in C - the JVM's call stub - a compiled method - a native method, in C - the stub again - an interpreted one. */
+static void java_has_no_loops(void **state)
+{
+	(void)state;
+	definition_store_fold(t, FOLD_LOOPS);
+	ADD(STRING, string, { .id = 1, .len = 9, .bytes = "[java 17]" });
+	ADD(BINARY, binary, { .id = 1, .kind = BINARY_ANON, .path = 1 });
+	ADD(FRAME, frame, { .id = 1, .kind = FRAME_USER, .addr = 0x10 });
+	ADD(FRAME, frame, { .id = 2, .kind = FRAME_JIT, .binary = 1, .flags = FRAME_RUNTIME | FRAME_COMPILED, .addr = 0x20 });
+	ADD(FRAME, frame, { .id = 3, .kind = FRAME_JIT, .binary = 1, .flags = FRAME_RUNTIME | FRAME_COMPILED, .addr = 0x30 });
+	ADD(FRAME, frame, { .id = 4, .kind = FRAME_USER, .addr = 0x40 });
+	ADD(FRAME, frame, { .id = 5, .kind = FRAME_JIT, .binary = 1, .flags = FRAME_RUNTIME, .addr = 0x50 });
+	for (uint32_t i = 1; i <= 6; i++)
+		ADD(NODE, node, { .id = i, .parent = i - 1, .frame = (const uint32_t[]){ 0, 1, 2, 3, 4, 2, 5 }[i] });
+	assert_int_equal(frames_of(6), 5431);
+	assert_int_equal(frames_of(4), 431);
+	/* Without the stub, as where a stack was not read to its end, nothing is taken for it. */
+	ADD(NODE, node, { .id = 7, .parent = 0, .frame = 3 });
+	ADD(NODE, node, { .id = 8, .parent = 1, .frame = 5 });
+	assert_int_equal(frames_of(7), 3);
+	assert_int_equal(frames_of(8), 51);
+}
+
 static void frames_of_runtimes_tell_their_kind(void **state)
 {
 	(void)state;
@@ -415,7 +438,7 @@ int main(void)
 		TEST(lines_in_other_files), TEST(impossible_ids_are_refused), TEST(strings_are_bytes),
 		TEST(loops_are_left_out), TEST(loops_stay_if_nothing_is_said),
 		TEST(trampolines_are_left_out),
-		TEST(frames_of_runtimes_tell_their_kind),
+		TEST(java_has_no_loops), TEST(frames_of_runtimes_tell_their_kind),
 		TEST(code_that_is_gone),
 		TEST(interpreted_frames_are_left_out),
 	};

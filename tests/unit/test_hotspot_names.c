@@ -276,18 +276,30 @@ static void damaged_scopes_leave_the_method(void **state)
 	assert_string_equal(l[0].name, "org.shop.Cart.total");
 }
 
-static void a_stub_has_the_name_of_its_block(void **state)
+/* What is called in a block of stubs, or interrupted there. */
+static void check_stub(struct fixture *f, const char *block, uint32_t interrupted, const char *name)
 {
 	struct runtime_line l[RUNTIME_MAX_LINES];
+
+	world_put(&f->w, WORLD_BASE + 0x3000, block, strlen(block) + 1);
+	assert_int_equal(read_code(f, RUNTIME_FRAME_COMPILED, NMETHOD, 12345), 0);
+	assert_int_equal(runtime_code_lines(f->c, 99 | interrupted, l, RUNTIME_MAX_LINES), 1);
+	assert_string_equal(l[0].name, name);
+	assert_int_equal(l[0].tier, TIER_BUILTIN);
+}
+
+static void a_stub_says_what_it_is_for(void **state)
+{
 	struct fixture *f = *state;
 
 	world_u32(&f->w, NMETHOD + 16, 104);
 	world_u64(&f->w, NMETHOD + 96, WORLD_BASE + 0x3000);
-	world_put(&f->w, WORLD_BASE + 0x3000, "StubRoutines (1)", 17);
-	assert_int_equal(read_code(f, RUNTIME_FRAME_COMPILED, NMETHOD, 12345), 0);
-	assert_int_equal(runtime_code_lines(f->c, 99, l, RUNTIME_MAX_LINES), 1);
-	assert_string_equal(l[0].name, "StubRoutines (1)");
-	assert_int_equal(l[0].tier, TIER_BUILTIN);
+	check_stub(f, "StubRoutines (1)", 0, "call stub");
+	check_stub(f, "StubRoutines (initialstubs)", 0, "call stub");
+	check_stub(f, "StubRoutines (1)", HOTSPOT_INTERRUPTED, "intrinsic stub");
+	check_stub(f, "StubRoutines (2)", HOTSPOT_INTERRUPTED, "arraycopy or intrinsic stub");
+	check_stub(f, "StubRoutines (finalstubs)", 0, "arraycopy or intrinsic stub");
+	check_stub(f, "vtable stub", 0, "vtable stub");
 }
 
 static void each_read_may_fail(void **state)
@@ -323,7 +335,7 @@ int main(void)
 		TEST(code_that_is_freed_meanwhile_is_gone),
 		TEST(compiled_code_tells_inlined_methods),
 		TEST(damaged_scopes_leave_the_method),
-		TEST(a_stub_has_the_name_of_its_block),
+		TEST(a_stub_says_what_it_is_for),
 		TEST(each_read_may_fail),
 	};
 

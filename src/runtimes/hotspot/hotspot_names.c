@@ -255,6 +255,31 @@ static int read_blob_name(const struct reading *r, char name[BLOB_NAME_BYTES])
 	return err;
 }
 
+/*
+ * What the stubs in a block are for, by its name: "StubRoutines (1)", since 21 in words. There are
+ * many in each, and the JVM keeps no names of them.
+ */
+static const struct {
+	const char *block, *stub;
+} stub_blocks[] = {
+	{ "StubRoutines (1)", "intrinsic stub" },
+	{ "StubRoutines (initial", "intrinsic stub" },
+	{ "StubRoutines (compiler", "intrinsic stub" },
+	{ "StubRoutines (2)", "arraycopy or intrinsic stub" },
+	{ "StubRoutines (final", "arraycopy or intrinsic stub" },
+};
+
+static const char *stub_name(const char *block, bool is_interrupted)
+{
+	for (size_t i = 0; i < sizeof(stub_blocks) / sizeof(stub_blocks[0]); i++) {
+		if (strncmp(block, stub_blocks[i].block, strlen(stub_blocks[i].block)))
+			continue;
+		/* The one that calls other code is that through which native code calls Java. */
+		return i < 2 && !is_interrupted ? "call stub" : stub_blocks[i].stub;
+	}
+	return block;
+}
+
 /* 1: the block is a compiled method, 0: it is none; or -errno. */
 static int is_method(const struct reading *r)
 {
@@ -487,7 +512,10 @@ int hotspot_code_lines(const struct runtime_code *c, uint32_t instruction,
 	uint32_t at = instruction & ~HOTSPOT_INTERRUPTED;
 
 	if (h->tier == TIER_BUILTIN) {
-		*lines = (struct runtime_line){ .name = c->name, .tier = TIER_BUILTIN };
+		*lines = (struct runtime_line){
+			.name = stub_name(c->name, instruction & HOTSPOT_INTERRUPTED),
+			.tier = TIER_BUILTIN,
+		};
 		return 1;
 	}
 	if (h->tier == TIER_INTERPRETED) {
