@@ -40,7 +40,7 @@ check "all of them are called stuck" until_true 30 is_there
 "$PROBEE" report -q t.pbz --waits >waits 2>/dev/null
 "$PROBEE" report -q t.pbz >first 2>/dev/null
 "$PROBEE" dump "$all" >dump 2>/dev/null || true
-sed 's/^/# /' waits first
+sed "s/^/# /" waits | head -12
 # place WHAT PID CALL PATH
 place() {
 	local where="(ext4, $device at $PWD/mnt)"
@@ -68,6 +68,21 @@ is_there() { snapshot -p "$inside" -i 1 -o t.pbz; "$PROBEE" report -q t.pbz --wa
 check "another mount namespace" until_true 30 is_there
 "$PROBEE" report -q t.pbz --waits 2>/dev/null | sed 's/^/# /' | head -4
 check "has its own places" bash -c "'$PROBEE' report -q t.pbz --waits 2>/dev/null | grep -q 'of $PWD/there/inside (ext4, $device at $PWD/there)'"
+
+# A server of FUSE that does not answer: who reads there sleeps until it is killed, and is stuck all the same. The server itself waits for work.
+if [ -e /dev/fuse ]; then
+	mkdir -p hung
+	start "$WORKLOADS/hungfs" "$PWD/hung"; server=$PID
+	background cat hung/prog; reads=$PID
+	until_true 20 in_state S "$reads"
+	until_true 20 grep -qE 'fuse|request_wait' "/proc/$reads/stack"
+	is_there() { snapshot -p "$reads,$server" -i 1 -o t.pbz; "$PROBEE" report -q t.pbz --waits 2>/dev/null >waits; grep -q "^  cat $reads: " waits; }
+	check "FUSE: a reader is stuck" until_true 30 is_there
+	sed 's/^/# /' waits | head -5
+	check "FUSE: in its file, on its mount" grep -qE "^  cat $reads: [0-9.]+ s in read of $PWD/hung/prog \\(fuse.hungfs, hungfs at $PWD/hung\\), " waits
+	check "FUSE: its server is not" not grep -q "^  hungfs $server: " waits
+	finish "$server"
+fi
 
 thaw
 trap cleanup EXIT
