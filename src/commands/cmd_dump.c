@@ -38,7 +38,7 @@ static const struct opt options[] = {
 	  AT(json), NULL, NULL, NULL },
 };
 
-enum { WORDS_MAX = 12, FD_PATH = 32 };
+enum { WORDS_MAX = 14, FD_PATH = 32 };
 
 struct words {
 	const char *v[WORDS_MAX];
@@ -70,6 +70,7 @@ static int record(const struct command_table *all, const struct dump_args *a, co
 	add(&w, "snapshot");
 	add(&w, "-q");
 	add(&w, "-i1");
+	add(&w, "--cmdline");
 	add(&w, "-o");
 	add(&w, path);
 	if (a->pids)

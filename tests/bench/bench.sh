@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bench.sh [sample|tick|walk|snapshot|chains|forever|report|bombs|neighbour|start|disk|roots|quiet|grammar|scale|tables|live|rights|rates|memory|cold|made|late|lines|steady|short|bytes|window|page|fed|diff|probe|usdt|python|node|top|day|segments|push|agent|fleet|soak|sql|java|frames]...: measures what
+# bench.sh [sample|tick|walk|snapshot|chains|forever|report|bombs|neighbour|start|disk|roots|quiet|grammar|scale|tables|live|rights|rates|memory|cold|made|late|lines|steady|short|bytes|window|page|fed|diff|probe|usdt|python|node|top|day|segments|push|agent|fleet|soak|sql|java|frames|dump]...: measures what
 # probee and other tools cost, in one run on this machine; without arguments all parts. ROUNDS=N (default 5) rounds of each
 # tool, interleaved. The tables show median, smallest, largest, and the ratio to the tool in the first line of each block.
 # Needs root.

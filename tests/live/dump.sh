@@ -45,7 +45,7 @@ until_true 20 settled
 dump "$locks"
 check "exit status" equal "$RC" 0
 check "it says nothing else" test ! -s err
-check "the heading" grep -qxF "locks $locks: 8 threads, uid 0" out
+check "the heading" grep -qxF "locks $locks: 8 threads, uid 0: ./locks" out
 tids() { grep -oE '^  [^:]+:' out | grep -oE '[0-9]+(, [0-9]+)*:$' | tr -cd '0-9\n, ' | tr ',' '\n' | tr -d ' ' | sort -n | tr '\n' ' '; }
 check "each thread of /proc is there once" equal "$(tids)" "$(ls /proc/"$locks"/task | sort -n | tr '\n' ' ')"
 entry() { awk -v name="  $1 " 'index($0, name) == 1 { on = 1; print; next } /^  [^ ]/ || /^$/ { on = 0 } on' out; }
@@ -66,7 +66,11 @@ check "--native: they are there" grep -q 'futex.*_\[k\]' out
 dump --all "$locks"
 check "--all: an entry for each thread" equal "$(grep -c '^  [^ ]' out)" 8
 dump locks
-check "by name" grep -qxF "locks $locks: 8 threads, uid 0" out
+check "by name" grep -qxF "locks $locks: 8 threads, uid 0: ./locks" out
+background perl -e '$0 = "postgres: u db SELECT waiting"; sleep 1 while 1'; titled=$PID
+until_true 10 grep -q '^postgres: u db' "/proc/$titled/cmdline"
+dump "$titled"
+check "a title that a server has given itself" grep -qE "^[^ ].* $titled: 1 thread, uid 0: postgres: u db SELECT waiting *\$" out
 dump --json "$locks"
 check "--json" python3 - "$locks" <<'END'
 import json, os, sys

@@ -4,7 +4,7 @@
  * that, and its stack. Threads of a process that do the same in the same place are one entry.
  * Processes that are stuck in the kernel come first, then those with a deadlock, then by number.
  *
- *	orders 4321: 6 threads
+ *	orders 4321: 6 threads, uid 0: ./orders --port 80
  *	  journal 4324: sleeping for 0.250 s in clock_nanosleep; 3 threads wait for it
  *	      std::this_thread::sleep_for	chrono:80
  *	      ...
@@ -31,6 +31,7 @@
 #define MAX_FRAMES 128			/* of a stack that are shown */
 #define MAX_TIDS 8			/* of threads in one entry that are named */
 #define NAME_COLUMNS 44
+#define CMDLINE_BYTES 120
 
 extern const struct renderer renderer_dump;
 
@@ -268,6 +269,20 @@ static uint32_t gather(const struct dump *d, size_t at, size_t end)
 	return nr;
 }
 
+/* ": java -jar app.jar", or the title that a server has given itself there. */
+static void put_cmdline(const struct dump *d, const struct rec_process *p)
+{
+	size_t len = 0;
+	const char *text = p ? definition_store_string(d->g->tables, p->cmdline, &len) : "";
+
+	if (!len)
+		return;
+	fputs(": ", d->out);
+	escape_text(d->out, text, len < CMDLINE_BYTES ? len : CMDLINE_BYTES);
+	if (len > CMDLINE_BYTES)
+		fputs("...", d->out);
+}
+
 static void put_process(const struct dump *d, size_t at, size_t end)
 {
 	const struct definition_store *t = d->g->tables;
@@ -282,6 +297,7 @@ static void put_process(const struct dump *d, size_t at, size_t end)
 	fprintf(d->out, " %u: %zu %s", row->tgid, end - at, plural(end - at, "thread", "threads"));
 	if (p)
 		fprintf(d->out, ", uid %u", p->uid);
+	put_cmdline(d, p);
 	putc('\n', d->out);
 	for (size_t i = at; i < end && !ferror(d->out);) {
 		uint32_t nr = gather(d, i, end);

@@ -167,6 +167,8 @@ static void put_known(struct waits_json *j, uint32_t i, const struct rec_thread 
 
 	name = definition_store_string(j->g->tables, p ? p->comm : 0, &len);
 	put_name(j, "process", name, len);
+	name = definition_store_string(j->g->tables, p ? p->cmdline : UINT32_MAX, &len);
+	put_name(j, "cmdline", name, len);
 	name = wait_edges_function(j->e, i, &len);
 	put_name(j, "function", name, len);
 	if (known->lock && wait_is_off_cpu(&j->g->rows[i].rec)) {
