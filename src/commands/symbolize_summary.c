@@ -25,9 +25,17 @@ static const struct {
 			   "--debuginfod" },
 	[LATE_OTHER_FILE] = { "the file found is another version",
 			      "--binary-dir with the one that was recorded" },
-	[LATE_NO_BUILD_ID] = { "the trace has no build-id of it, and the file found has changed "
-			       "since",
+	[LATE_OTHER_SIZE] = { "it has no build-id, and the file found has another size",
+			      "--binary-dir with the one that was recorded" },
+	[LATE_OTHER_TIME] = { "it has no build-id, and the file found has the same size, but was "
+			      "written at another time",
+			      "--trust-paths, if it is a copy" },
+	[LATE_OTHER_INODE] = { "it was not read while recording, so only its device and inode are "
+			       "known, and the file found has others",
 			       "--trust-paths, if it is the same" },
+	[LATE_CHANGED] = { "it was not read while recording, and the file found has changed since "
+			   "the recording began",
+			   "--trust-paths, if it is the same" },
 	[LATE_STRIPPED] = { "the file found does not name them",
 			    "its debug package, or --debuginfod" },
 	[LATE_UNREADABLE] = { "the file found cannot be read", "to be its user" },

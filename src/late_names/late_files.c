@@ -37,32 +37,34 @@ static bool build_ids_are_equal(const struct late_binary *b, const struct elf_id
 }
 
 /*
- * Whether st is a file that nobody could look at while recording, on a busy machine for example:
- * the mapping said its numbers, and nothing of it has changed since the recording began.
+ * A file that nobody could look at while recording, on a busy machine for example: the mapping said
+ * its numbers, and it counts if nothing of it has changed since the recording began.
  */
-static bool is_unchanged(const struct late_binary *b, const struct stat *st)
+static enum late_cause judge_by_numbers(const struct late_binary *b, const struct stat *st)
 {
 	uint64_t dev = (uint64_t)major(st->st_dev) << 20 | minor(st->st_dev);
 	int64_t changed_ns = st->st_ctim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_ctim.tv_nsec;
 
-	return !b->size_bytes && !b->mtime_ns && b->ino && b->ino == st->st_ino &&
-	       b->dev == dev && changed_ns < b->began_ns;
+	if (!b->ino || b->ino != st->st_ino || b->dev != dev)
+		return LATE_OTHER_INODE;
+	return changed_ns < b->began_ns ? LATE_OK : LATE_CHANGED;
 }
 
+/* A build-id tells the file, whatever its time is. */
 static enum late_cause judge(const struct search *s, const struct elf_identity *id,
 			     const struct stat *st)
 {
 	const struct late_binary *b = s->binary;
-	bool same_size = b->size_bytes == (uint64_t)st->st_size;
 
 	if (b->build_id_len)
 		return build_ids_are_equal(b, id) ? LATE_OK : LATE_OTHER_FILE;
-	if (b->size_bytes && !same_size)
-		return LATE_OTHER_FILE;
-	if (s->files->trust_paths || is_unchanged(b, st) ||
-	    (same_size && b->mtime_ns == mtime_of(st)))
+	if (b->size_bytes && b->size_bytes != (uint64_t)st->st_size)
+		return LATE_OTHER_SIZE;
+	if (s->files->trust_paths)
 		return LATE_OK;
-	return LATE_NO_BUILD_ID;
+	if (!b->size_bytes && !b->mtime_ns)
+		return judge_by_numbers(b, st);
+	return b->mtime_ns == mtime_of(st) ? LATE_OK : LATE_OTHER_TIME;
 }
 
 static enum late_cause cause_of_error(int err)

@@ -37,8 +37,11 @@ struct intern;
 enum late_cause {
 	LATE_OK,
 	LATE_NO_FILE,			/* none under the given directories */
-	LATE_OTHER_FILE,		/* there is one, with another build-id or another size */
-	LATE_NO_BUILD_ID,		/* the trace has none, and nothing else tells the file */
+	LATE_OTHER_FILE,		/* there is one, with another build-id */
+	LATE_OTHER_SIZE,		/* there is one, without a build-id, and of another size */
+	LATE_OTHER_TIME,		/* of the same size, but it was written at another time */
+	LATE_OTHER_INODE,		/* only the numbers are known: those are others, */
+	LATE_CHANGED,			/* or it has changed since the recording began */
 	LATE_STRIPPED,			/* the file does not name this address */
 	LATE_UNREADABLE,
 	LATE_LIMITED,			/* its parser died or took too long */
