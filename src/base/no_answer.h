@@ -14,7 +14,8 @@
 static inline bool is_no_answer(int err)
 {
 	static const int errors[] = { EPIPE,  ETIMEDOUT, ECANCELED, EBUSY,  ENOMEM,
-				      EMFILE, ENFILE,	 EPROTO,    EAGAIN, ETOOMANYREFS };
+				      EMFILE, ENFILE,	 EPROTO,    EAGAIN, ETOOMANYREFS,
+				      EOWNERDEAD };
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
 		if (err == -errors[i])

@@ -411,11 +411,11 @@ void recorder_describe(const struct recorder *r, char *buf, size_t size)
 		 " more share them, %" PRIu64 " unreadable), %" PRIu64 " rows, %" PRIu64
 		 " rules, %" PRIu64 " slabs, %" PRIu64 " mappings, %.1f MiB; %" PRIu64
 		 " tables built, %" PRIu64 " evicted, %" PRIu64 " refused; helpers: %" PRIu64
-		 " calls, %" PRIu64 " died, %" PRIu64 " stalled, %" PRIu64
-		 " refused; late stacks: %" PRIu64 ", %" PRIu64 " refused, %.1f MiB at most",
+		 " calls, %" PRIu64 " died, %" PRIu64 " stalled, %" PRIu64 " refused, %" PRIu64
+		 " asked again; late stacks: %" PRIu64 ", %" PRIu64 " refused, %.1f MiB at most",
 		 r->processes.nr, r->binaries.nr - 1, l.binaries, b.shared, b.unreadable, l.rows,
 		 l.rules, l.slabs, l.mappings, (double)capture_bpf_table_bytes(r->bpf) / (1 << 20),
-		 b.tables, l.evicted, l.refused, h.calls, h.died, h.stalled, h.refused, d.added,
-		 d.refused,
+		 b.tables, l.evicted, l.refused, h.calls, h.died, h.stalled, h.refused, h.again,
+		 d.added, d.refused,
 		 (double)d.peak_bytes / (1 << 20));
 }

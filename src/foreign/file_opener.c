@@ -13,6 +13,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/io.h"
+#include "src/base/task_state.h"
 #include "src/elf/debug_name.h"
 #include "src/foreign/kept_file.h"
 #include "src/foreign/sealed_file.h"
@@ -68,6 +69,12 @@ static int copy_file(int from, int to, const struct stat *st)
 	return (int)n;
 }
 
+/* What it had mapped cannot be told any more: of one that is dead, /proc has the name alone. */
+static bool has_ended(pid_t pid)
+{
+	return strchr("ZX?", task_state(pid, pid));
+}
+
 static int open_mapped(pid_t pid, const struct proc_map *map, struct stat *st, bool *is_unsure)
 {
 	int fd = foreign_open_mapped(pid, map, st);
@@ -75,7 +82,8 @@ static int open_mapped(pid_t pid, const struct proc_map *map, struct stat *st, b
 	if (fd >= 0)
 		return fd;
 	*is_unsure = true;
-	return foreign_open_mapped_now(pid, map, st);
+	fd = foreign_open_mapped_now(pid, map, st);
+	return fd < 0 && has_ended(pid) ? -ESRCH : fd;
 }
 
 static int serve_copy(const struct request *r, const struct proc_map *map,

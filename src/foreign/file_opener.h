@@ -42,8 +42,8 @@ uid_t file_opener_user(struct file_opener *o, pid_t pid);
 uid_t file_opener_user_was(struct file_opener *o, uid_t real, uid_t effective);
 
 /*
- * The functions of foreign_file.h. *is_unsure: the file is from foreign_open_mapped_now(), because
- * no other was found.
+ * The functions of foreign_file.h; -ESRCH: pid has ended meanwhile. *is_unsure: the file is from
+ * foreign_open_mapped_now(), because no other was found.
  */
 int file_opener_mapped(struct file_opener *o, pid_t pid, const struct proc_map *map,
 		       struct stat *st, bool *is_unsure);

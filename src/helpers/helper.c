@@ -4,9 +4,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/clock.h"
@@ -17,6 +20,9 @@
 
 #define STUCK_NS (1500 * NSEC_PER_MSEC)
 #define MOST_BETWEEN_NS (100 * NSEC_PER_MSEC)	/* two looks: helper_message.c */
+#define MOST_AGAIN 3			/* times that a request is made again */
+#define AGAIN_NS (10 * NSEC_PER_MSEC)	/* between the first two of them; then twice as long */
+#define MOST_BEGINS 8			/* in a row that may fail */
 #define KEEPER_WAIT_NS (1500 * NSEC_PER_MSEC)	/* nothing it does takes long */
 /* By the clock, with or without a CPU. */
 #define MOST_NS(ns) (4 * (ns) + 2 * NSEC_PER_SEC)
@@ -37,6 +43,7 @@ struct helper {
 	int sock;			/* -1: not started */
 	pid_t pid;			/* 0: unknown */
 	bool cannot_begin;		/* here, and another one could not either */
+	unsigned nr_cannot;		/* in a row that could not begin */
 };
 
 /* ---- how long a process has taken ---- */
@@ -271,14 +278,38 @@ static const struct helper_kind *kind_of(const struct helper *h)
 	return h->keeper->opts.kinds[h->kind];
 }
 
-/* What a filter or a kernel without a layer refuses will be refused again. */
-static bool is_lasting(int begin_err)
+/*
+ * What a filter or a kernel without a layer refuses will be refused again. What a busy machine is
+ * short of will be there later, but not for ever.
+ */
+static bool is_lasting(const struct helper *h, int begin_err)
 {
-	return begin_err && begin_err != -ENOMEM && begin_err != -EAGAIN;
+	static const int short_of[] = { ENOMEM, EAGAIN, EMFILE, ENFILE, ENOSPC, EBUSY, EINTR };
+
+	for (size_t i = 0; i < sizeof(short_of) / sizeof(short_of[0]); i++)
+		if (begin_err == -short_of[i])
+			return h->nr_cannot >= MOST_BEGINS;
+	return begin_err;
 }
 
-/* It has ended although nobody wanted it to. */
-static void bury(struct helper *h)
+/*
+ * Whether what it was asked is not at fault: it could not begin, or somebody else has ended it, who
+ * may be a kernel without memory.
+ */
+static bool was_killed(int status)
+{
+	static const int signals[] = { SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+
+	if (status == HELPER_END_UNKNOWN || helper_begin_error(status))
+		return true;	/* it ended with its keeper, or at once */
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) == signals[i])
+			return true;
+	return false;
+}
+
+/* It has ended although nobody wanted it to. -EPIPE; -EOWNERDEAD: it was killed. */
+static int bury(struct helper *h)
 {
 	struct helper_keeper *k = h->keeper;
 	int status = HELPER_END_UNKNOWN;
@@ -290,8 +321,10 @@ static void bury(struct helper *h)
 	if (order_locked(k, KEEPER_BURY, h, -1) || hear(k, &status, sizeof(status)))
 		status = HELPER_END_UNKNOWN;
 	pthread_mutex_unlock(&k->lock);
-	h->cannot_begin = is_lasting(helper_begin_error(status));
+	h->nr_cannot = helper_begin_error(status) ? h->nr_cannot + 1 : 0;
+	h->cannot_begin = is_lasting(h, helper_begin_error(status));
 	helper_deaths_add(k->opts.deaths, kind_of(h)->name, status);
+	return was_killed(status) ? -EOWNERDEAD : -EPIPE;
 }
 
 /* true: nothing is wrong with the request: the helper had ended since the last call. */
@@ -407,29 +440,55 @@ static int look_behind(struct helper *h, int err)
 	if (err == -ETOOMANYREFS)
 		return err;		/* it was not asked */
 	if (err == -EPIPE && h->sock >= 0) {
-		bury(h);
+		err = bury(h);
 		return h->cannot_begin ? -ENOTRECOVERABLE : err;
 	} else if (err == -ETIMEDOUT && is_stopped(h)) {
 		helper_deaths_add(h->keeper->opts.deaths, kind_of(h)->name, HELPER_END_STOPPED);
 		leave(h);
-		return -EPIPE;		/* it says nothing about what was asked */
+		return -EOWNERDEAD;	/* it says nothing about what was asked */
 	} else if (err || is_used_up(h)) {
 		leave(h);
 	}
 	return err;
 }
 
+static bool is_over(const struct helper_wait *wait)
+{
+	return (wait->unwanted && atomic_load(wait->unwanted)) ||
+	       (wait->until_ns && wait->until_ns <= now_ns());
+}
+
+/*
+ * Waits a moment before a request is made again, because who has killed its helper may kill more of
+ * them. false: it is not to be made again.
+ */
+static bool may_ask_again(struct helper *h, unsigned nr_again, const struct helper_wait *wait)
+{
+	uint64_t ns = nr_again ? AGAIN_NS << (nr_again - 1) : 0;
+
+	if (nr_again >= MOST_AGAIN || is_over(wait))
+		return false;
+	nanosleep(&(struct timespec){ .tv_nsec = (long)ns }, NULL);
+	pthread_mutex_lock(&h->keeper->lock);
+	h->keeper->stats.again++;
+	pthread_mutex_unlock(&h->keeper->lock);
+	return true;
+}
+
 int helper_call(struct helper *h, const struct helper_message *request, size_t max,
 		const struct helper_wait *wait, struct helper_message *answer)
 {
+	unsigned nr_again = 0;
 	int err;
 
-	memset(answer, 0, sizeof(*answer));
 	pthread_mutex_lock(&h->lock);
 	if (had_ended(h))
 		bury(h);
-	err = ask(h, request, max, wait, answer);
-	err = look_behind(h, err);
+	do {
+		memset(answer, 0, sizeof(*answer));
+		err = ask(h, request, max, wait, answer);
+		err = look_behind(h, err);
+	} while (err == -EOWNERDEAD && may_ask_again(h, nr_again++, wait));
 	pthread_mutex_unlock(&h->lock);
 	count(h->keeper, err);
 	return err;

@@ -26,7 +26,9 @@
  * fault of the file that it looks at. So what counts against a limit is the time that the helper
  * computes or sleeps; by the clock it gets four times as much and 2 s.
  *
- * A helper that ends unasked is said, with what ended it, and counted (helper_deaths.h).
+ * A helper that ends unasked is said, with what ended it, and counted (helper_deaths.h). If it has
+ * broken over its request (SIGSEGV), that costs the answer. If somebody has killed it, what was
+ * asked is not at fault: another helper is asked, up to three more times.
  *
  * Example: an ELF file that makes the parser run for ever.
  *
@@ -94,7 +96,8 @@ void helper_free(struct helper *h);			/* NULL is fine */
 
 /*
  * 0: answer holds what the helper said (release it). Otherwise there is no answer: -ETIMEDOUT,
- * -ECANCELED (wait.unwanted), -EPIPE: the helper died, -EBUSY: too many that were killed have not
+ * -ECANCELED (wait.unwanted), -EPIPE: the helper died of it, -EOWNERDEAD: it and those that were
+ * asked in its place were killed, -EBUSY: too many that were killed have not
  * ended yet, -ENOTRECOVERABLE: it could not begin, and is not started again, or another -errno.
  * max: bytes of an answer.
  */
@@ -110,6 +113,7 @@ struct helper_stats {
 	uint64_t died;			/* the helper ended, or answered what is no answer */
 	uint64_t stalled;		/* it took too long */
 	uint64_t refused;		/* -EBUSY, -ENOTRECOVERABLE */
+	uint64_t again;			/* requests made again, because a helper was killed */
 };
 void helper_keeper_stats(struct helper_keeper *k, struct helper_stats *out);
 

@@ -41,7 +41,9 @@ static enum late_cause cause_of(uint8_t status)
 	case SYMBOL_STRIPPED: return LATE_STRIPPED;
 	case SYMBOL_UNREADABLE: return LATE_UNREADABLE;
 	case SYMBOL_GONE: return LATE_NO_FILE;
+	case SYMBOL_UNANSWERED:
 	case SYMBOL_LIMITED: return LATE_LIMITED;
+	case SYMBOL_ENDED: return LATE_NO_FILE;
 	}
 	return LATE_UNREADABLE;
 }

@@ -22,12 +22,13 @@
 #define BINARY_FLAGS                                                                               \
 	(BINARY_HAS_DEBUGINFO | BINARY_HAS_DEBUGLINK | BINARY_STRIPPED | BINARY_HAS_UNWIND_TABLE)
 
-/* Three errors are helper_call()'s own words for what became of a call. */
+/* Four errors are helper_call()'s own words for what became of a call. */
 int parse_take_status(const struct helper_message *answer)
 {
 	int err = answer->status;
 
-	if (err > 0 || err < -MAX_ERRNO || err == -ETIMEDOUT || err == -ECANCELED || err == -EPIPE)
+	if (err > 0 || err < -MAX_ERRNO || err == -ETIMEDOUT || err == -ECANCELED ||
+	    err == -EPIPE || err == -EOWNERDEAD)
 		return -EPROTO;
 	return err;
 }

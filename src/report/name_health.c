@@ -33,6 +33,12 @@ static const struct {
 	[NAME_NO_FILE] = { "no-file", "nothing was known to be mapped there", "" },
 	[NAME_LATE] = { "late", "made at run time, and not read before the recording ended",
 			"a longer recording, or a machine that is less busy" },
+	[NAME_UNANSWERED] = { "unanswered",
+			      "not read in time: the helper process that reads files ended, or had "
+			      "too few descriptors",
+			      "probee symbolize --binary-dir /" },
+	[NAME_ENDED] = { "process-ended", "the process ended before the file was read",
+			 "probee symbolize --binary-dir /" },
 };
 
 const char *name_cause_name(unsigned cause)
@@ -93,6 +99,8 @@ static enum name_cause cause_of_status(uint8_t status)
 	case SYMBOL_UNREADABLE: return NAME_UNREADABLE;
 	case SYMBOL_GONE: return NAME_GONE;
 	case SYMBOL_LIMITED: return NAME_LIMITED;
+	case SYMBOL_UNANSWERED: return NAME_UNANSWERED;
+	case SYMBOL_ENDED: return NAME_ENDED;
 	case SYMBOL_OK:
 	case SYMBOL_OK_SYMTAB:
 	case SYMBOL_NONE:

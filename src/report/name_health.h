@@ -24,12 +24,14 @@ enum name_cause {
 	NAME_NO_SYMBOL,			/* it has one, and nothing in it is at the address */
 	NAME_UNREADABLE,
 	NAME_GONE,			/* there was no file any more */
-	NAME_LIMITED,			/* given up: time, memory, a parser that died */
+	NAME_LIMITED,			/* given up: time or memory */
 	NAME_NOT_ASKED,			/* --no-symbolize, or the recording ended before */
 	NAME_GENERATED,			/* made at run time, without a map of names */
 	NAME_HIDDEN,			/* the kernel did not show its addresses */
 	NAME_NO_FILE,			/* at an address where nothing was known to be mapped */
 	NAME_LATE,			/* made at run time, and not read in time */
+	NAME_UNANSWERED,		/* the helper process that was asked ended */
+	NAME_ENDED,			/* the process ended before its file was opened */
 	NAME_CAUSES
 };
 

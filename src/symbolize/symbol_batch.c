@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "src/base/no_answer.h"
 #include "src/model/record.h"
 #include "src/symbolize/demangle.h"
 #include "src/symbolize/elf_symbols.h"
@@ -13,9 +14,20 @@
 
 static uint8_t status_of_error(int err)
 {
-	if (err == -ENOMEM || err == -ETIMEDOUT || err == -EBUSY)
-		return SYMBOL_LIMITED;
-	return err == -ENOENT ? SYMBOL_GONE : SYMBOL_UNREADABLE;
+	static const struct {
+		int err;
+		uint8_t status;
+	} known[] = {
+		{ -ENOMEM, SYMBOL_LIMITED },	{ -ETIMEDOUT, SYMBOL_LIMITED },
+		{ -EBUSY, SYMBOL_LIMITED },	{ -ENOENT, SYMBOL_GONE },
+		{ -ESTALE, SYMBOL_GONE },	{ -ESRCH, SYMBOL_ENDED },
+		{ -ENOTRECOVERABLE, SYMBOL_UNANSWERED },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (err == known[i].err)
+			return known[i].status;
+	return is_no_answer(err) ? SYMBOL_UNANSWERED : SYMBOL_UNREADABLE;
 }
 
 static int demangle_as(uint8_t lang, const char *sysname, struct byte_buf *text)

@@ -34,7 +34,7 @@ static void load_table(struct subject *b)
 			return;
 		b->err = kernel_symbols_load(&b->kernel);
 	} else if (b->src.kind == SOURCE_ELF && b->src.fd < 0) {
-		b->err = -ENOENT;
+		b->err = b->src.err ? b->src.err : -ENOENT;
 	} else {
 		src.fd = b->src.kind == SOURCE_ELF ? src.fd : -1;
 		b->err = elf_symbols_load(&src, &b->table);
@@ -66,7 +66,10 @@ static void answer_here(struct subject *s, struct symbol_batch *b)
 		symbol_batch_fail(b, s->err);
 }
 
-/* Has the batch answered elsewhere. An error holds for the binary, except that of the end. */
+/*
+ * Has the batch answered elsewhere. An error holds for the binary, except that of the end, and that
+ * of helpers that somebody has killed.
+ */
 static void answer_elsewhere(struct subject *s, struct batch *job)
 {
 	const struct symbolizer_options *o = &job->owner->opts;
@@ -76,6 +79,8 @@ static void answer_elsewhere(struct subject *s, struct batch *job)
 	job->is_lost = is_no_answer(err);
 	if (err == -ECANCELED)
 		symbol_batch_fail(&job->b, -ETIMEDOUT);
+	else if (err == -EOWNERDEAD)
+		symbol_batch_fail(&job->b, err);
 	else if (err)
 		symbol_batch_fail(&job->b, s->err = err);
 }
@@ -337,6 +342,8 @@ void symbolizer_close_file(struct symbolizer *s, uint32_t binary)
 		return;
 	drop_table(s, b);
 	close_files(&b->src);
+	if (b->src.fd >= 0)
+		b->src.err = -EMFILE;
 	b->src.fd = -1;
 	b->src.nr_debug_fds = 0;
 }

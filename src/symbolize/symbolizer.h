@@ -97,6 +97,7 @@ struct symbol_source {
 	/* The path that the process sees, for its debug file; copied. */
 	const char *path;
 	pid_t pid;			/* a process that has mapped it; 0: unknown */
+	int err;			/* why there is no file: -errno; 0: it is gone */
 	struct symbol_inode inode;	/* of the file itself; fd may be a copy in memory */
 	uint32_t owner;			/* a number for who can have written the file */
 	int debug_fds[SYMBOL_DEBUG_FILES];	/* taken; a debug file that is known already */

@@ -176,6 +176,9 @@ wait "$recorder"
 check "killed helpers: exit status" equal $? 0
 check "killed helpers: were there" at_least "$killed" 10
 check "killed helpers: the trace has its end" finished killed.pbz
+# /bin/true and what it maps are there, whatever happens to those who look: what is gone is not the reason.
+"$PROBEE" info killed.pbz >info.txt 2>&1
+check "killed helpers: no file is said to be gone that is there" not grep -qE '(/bin/true|chain30|libc).*(not there|gone)' info.txt
 check "killed helpers: samples" at_least "$("$PROBEE" report -q killed.pbz --csv -p "$PID" | grep -c f30)" 1
 finish "$PID"
 done_testing

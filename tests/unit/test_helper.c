@@ -30,7 +30,7 @@
 #define MAX_ANSWER (1u << 20)
 #define LONG_NS (20 * NSEC_PER_SEC)
 
-enum op { ECHO, PID, DIE, HANG, HUGE, WRITE_TO_FD, GROW, SPIN, SPIN_LONG, GIVE_FD };
+enum op { ECHO, PID, DIE, KILLED, HANG, HUGE, WRITE_TO_FD, GROW, SPIN, SPIN_LONG, GIVE_FD };
 
 static void echo(struct helper_message *m, struct helper_message *answer)
 {
@@ -55,6 +55,15 @@ static void spin(int ms)
 		;
 }
 
+/* What is asked for costs as many helpers their lives as the descriptor has bytes. */
+static void be_killed(int fd)
+{
+	char byte;
+
+	if (read(fd, &byte, 1) == 1)
+		raise(SIGKILL);
+}
+
 static void serve(void *state, struct helper_message *m, struct helper_message *answer)
 {
 	static char huge[MAX_ANSWER + 1];
@@ -63,7 +72,8 @@ static void serve(void *state, struct helper_message *m, struct helper_message *
 	(void)state;
 	switch ((enum op)m->op) {
 	case ECHO: echo(m, answer); break;
-	case DIE: raise(SIGKILL); break;
+	case DIE: raise(SIGTRAP); break;
+	case KILLED: be_killed(m->fds[0]); break;
 	case HANG: pause(); break;
 	case HUGE: answer->part[2] = (struct message_part){ huge, sizeof(huge) }; break;
 	case WRITE_TO_FD: answer->status = (int)write(m->fds[0], "hello", 5); break;
@@ -218,6 +228,40 @@ static void test_death_costs_one_answer(void **state)
 	assert_int_equal(stats_of(w).stalled, 0);
 }
 
+/* Asks for what the first nr helpers are killed over. */
+static int ask_killed(struct helper *h, unsigned nr)
+{
+	struct helper_message m = { .op = KILLED, .nr_fds = 1 }, answer;
+	struct helper_wait wait = { .until_ns = now_ns() + LONG_NS };
+	int pipes[2], err;
+
+	assert_int_equal(pipe2(pipes, O_NONBLOCK), 0);
+	for (unsigned i = 0; i < nr; i++)
+		assert_int_equal(write(pipes[1], "x", 1), 1);
+	m.fds[0] = pipes[0];
+	err = helper_call(h, &m, MAX_ANSWER, &wait, &answer);
+	helper_message_release(&answer);
+	close(pipes[0]);
+	close(pipes[1]);
+	return err;
+}
+
+/* Helpers that somebody kills while they work are started again, but not for ever. */
+static void test_killed_is_asked_again(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(ask_killed(w->h, 1), 0);
+	assert_int_equal(stats_of(w).again, 1);
+	assert_int_equal(ask_killed(w->h, 3), 0);
+	assert_int_equal(stats_of(w).again, 4);
+	assert_int_equal(stats_of(w).died, 0);
+	assert_int_equal(ask_killed(w->h, 10), -EOWNERDEAD);
+	assert_int_equal(stats_of(w).again, 7);
+	assert_int_equal(stats_of(w).died, 1);
+	assert_int_equal(stats_of(w).calls, 3);
+}
+
 /* Ended, and perhaps not reaped yet. */
 static bool is_dead(pid_t pid)
 {
@@ -332,9 +376,10 @@ static void test_stopped(void **state)
 
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	stderr_begin();
-	assert_int_equal(ask(w->h, ECHO, LONG_NS), -EPIPE);
+	assert_int_equal(ask(w->h, ECHO, LONG_NS), -ENOTTY);
 	assert_non_null(strstr(stderr_end(), "test-good, was stopped by somebody"));
 	assert_int_equal(stats_of(w).stalled, 0);
+	assert_int_equal(stats_of(w).again, 1);
 	assert_int_equal(ask(w->h, ECHO, LONG_NS), -ENOTTY);
 	while (!is_dead(pid))
 		usleep(1000);
@@ -355,7 +400,7 @@ static void test_death_is_said(void **state)
 		usleep(1000);
 	pid_of(w->h);
 	said = stderr_end();
-	assert_non_null(strstr(said, "test-good, was ended by signal 9 (Killed)"));
+	assert_non_null(strstr(said, "test-good, was ended by signal 5 (Trace/breakpoint trap)"));
 	assert_non_null(strstr(said, "test-good, was ended by signal 10 (User defined signal 1)"));
 }
 
@@ -718,7 +763,7 @@ int main(void)
 		T(test_parts_and_status),
 		T(test_descriptors),
 		T(test_death_costs_one_answer),
-		T(test_killed_while_idle),
+		T(test_killed_while_idle), T(test_killed_is_asked_again),
 		T(test_hang_is_left_behind),
 		T(test_stuck_before_its_time),
 		T(test_starved_is_not_slow),

@@ -139,6 +139,33 @@ static void test_frames_count_as_often_as_sampled(void **state)
 	release(&w);
 }
 
+/* A file that is there is never said to be gone: the reason is that of the recording. */
+static void test_reasons(void **state)
+{
+	static const struct { uint8_t status; const char *text; } cases[] = {
+		{ SYMBOL_GONE, "the file was not there any more" },
+		{ SYMBOL_UNANSWERED, "not read in time: the helper process that reads files ended, or had too few "
+				     "descriptors" },
+		{ SYMBOL_ENDED, "the process ended before the file was read" },
+		{ SYMBOL_LIMITED, "given up, because it took too long" },
+		{ SYMBOL_UNREADABLE, "the file could not be read" },
+		{ 99, "no symbol of the file is there" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct world w = { 0 };
+
+		fill(&w);
+		say(&w, 8, cases[i].status, 0, 0);
+		define(&w, &(struct record){ .tag = REC_NODE, .node = { 8, 0, 8 } });
+		sample(&w, 8, 0, END_ROOT, 1000);
+		sum(&w);
+		assert_string_equal(name_cause_text(w.names.rows[0].cause), cases[i].text);
+		release(&w);
+	}
+}
+
 /* The line in a report comes when one frame in ten has no name. */
 static void test_text(void **state)
 {
@@ -180,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frames_count_as_often_as_sampled),
+		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_nothing),
 	};

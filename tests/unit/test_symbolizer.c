@@ -533,6 +533,69 @@ static void late_lines(void *ctx, struct symbol_file *file, struct symbol_batch 
 	sem_post(&names_may_come);
 }
 
+static int refuse_names(void *ctx, struct symbol_file *file, struct symbol_batch *b, const atomic_bool *unwanted)
+{
+	(void)file;
+	(void)b;
+	(void)unwanted;
+	return *(const int *)ctx;
+}
+
+/* What becomes of a question whose look-up fails, and then of one that would be answered. */
+static void check_refused(int err, uint8_t status, uint8_t next)
+{
+	int answer = err;
+	const struct symbolizer_options opts = { .look_up = refuse_names, .ctx = &answer };
+	struct symbolizer *s = symbolizer_new(NULL, &opts);
+
+	memset(&got, 0, sizeof(got));
+	add_all(s);
+	ask(s, SELF, 1, 1);
+	assert_int_equal(symbolizer_collect(s, on_symbol, &got, NULL), 0);
+	assert_int_equal(got.sym[1].status, status);
+	answer = -ENOENT;
+	ask(s, SELF, 2, 1);
+	assert_int_equal(symbolizer_collect(s, on_symbol, &got, NULL), 0);
+	assert_int_equal(got.sym[2].status, next);
+	symbolizer_free(s);
+}
+
+/* The reason is that of the failure; files are asked about again whose helper was killed. */
+static void test_reasons(void **state)
+{
+	(void)state;
+	check_refused(-EPIPE, SYMBOL_UNANSWERED, SYMBOL_UNANSWERED);
+	check_refused(-EOWNERDEAD, SYMBOL_UNANSWERED, SYMBOL_GONE);
+	check_refused(-ENOTRECOVERABLE, SYMBOL_UNANSWERED, SYMBOL_UNANSWERED);
+	check_refused(-ETIMEDOUT, SYMBOL_LIMITED, SYMBOL_LIMITED);
+	check_refused(-EACCES, SYMBOL_UNREADABLE, SYMBOL_UNREADABLE);
+	check_refused(-ESRCH, SYMBOL_ENDED, SYMBOL_ENDED);
+}
+
+/* A file that was never there, for one reason or another. */
+static void test_reasons_for_no_file(void **state)
+{
+	static const struct { int err; uint8_t status; } cases[] = {
+		{ 0, SYMBOL_GONE }, { -ENOENT, SYMBOL_GONE }, { -ESTALE, SYMBOL_GONE },
+		{ -ESRCH, SYMBOL_ENDED }, { -EACCES, SYMBOL_UNREADABLE },
+		{ -EMFILE, SYMBOL_UNANSWERED },
+	};
+	struct symbolizer *s = make(NULL, 0);
+
+	(void)state;
+	memset(&got, 0, sizeof(got));
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct symbol_source src = { .fd = -1, .path = "/lib", .err = cases[i].err };
+
+		assert_int_equal(symbolizer_add(s, NEVER_ADDED + i, &src), 0);
+		ask(s, NEVER_ADDED + i, i, 0x1000);
+	}
+	assert_int_equal(symbolizer_collect(s, on_symbol, &got, NULL), 0);
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(got.sym[i].status, cases[i].status);
+	symbolizer_free(s);
+}
+
 static int late_names(void *ctx, struct symbol_file *file, struct symbol_batch *b, const atomic_bool *unwanted)
 {
 	(void)ctx;
@@ -673,6 +736,8 @@ int main(void)
 		cmocka_unit_test(test_lines_that_are_given_up),
 		cmocka_unit_test(test_lines_after_names_were_given),
 		cmocka_unit_test(test_closed_file),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_reasons_for_no_file),
 		cmocka_unit_test(test_demangles),
 	};
 

@@ -339,12 +339,10 @@ bool binary_store_lacks_file(const struct binary_store *st, uint32_t binary)
 	return h && h->met_ns && !h->is_held && h->retry_ns <= now_ns();
 }
 
-/*
- * Registers a file that cannot be opened (its process has ended, or it is not allowed) by its path
- * only. It must not be taken for generated code.
- */
-static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
+/* Registers a file that cannot be opened by its path. It must not be taken for generated code. */
+static uint32_t add_unread(struct binary_store *st, const struct proc_map *map, int err)
 {
+	const struct symbol_source none = { .fd = -1, .path = map->path, .err = err };
 	struct file_id id = { .dev = map->dev, .ino = map->ino };
 	struct binary *b = binaries_find_inode(st->deps.binaries, map->dev, map->ino, map->path);
 
@@ -353,9 +351,11 @@ static uint32_t add_unread(struct binary_store *st, const struct proc_map *map)
 		return b ? b->index : 0;
 	b = binaries_add(st->deps.binaries, &id, map->path,
 			 map->deleted ? BINARY_DELETED : BINARY_ELF);
-	if (b)
-		st->deps.on_table(st->deps.ctx, b->index, NULL);
-	return b ? b->index : 0;
+	if (!b)
+		return 0;
+	symbolizer_add(st->deps.symbolizer, b->index, &none);
+	st->deps.on_table(st->deps.ctx, b->index, NULL);
+	return b->index;
 }
 
 /*
@@ -369,6 +369,7 @@ static uint32_t add_file(struct binary_store *st, int fd, uid_t user, const stru
 	struct symbol_source source = {
 		.kind = SOURCE_ELF, .fd = fd, .path = map->path, .pid = pid,
 		.inode = { s->st_dev, s->st_ino, s->st_uid, s->st_ctim }, .owner = id->uid,
+		.err = -EMFILE,		/* if it cannot be held */
 	};
 	struct elf_identity elf;
 	int err = parse_identity(st->deps.parsers, &file, pid, &elf);
@@ -382,7 +383,7 @@ static uint32_t add_file(struct binary_store *st, int fd, uid_t user, const stru
 		if (!err)
 			free(elf.segments);
 		if (err == -ENOTRECOVERABLE)	/* and none of the later ones will be read */
-			return add_unread(st, map);
+			return add_unread(st, map, err);
 		st->stats.unanswered += is_no_answer(err);
 		return is_no_answer(err) ? BINARY_STORE_UNREAD : 0;
 	}
@@ -480,7 +481,7 @@ static uint32_t map_file(struct binary_store *st, uid_t user, pid_t pid, const s
 		return BINARY_STORE_UNREAD;
 	}
 	if (o.fd < 0)
-		return add_unread(st, map);
+		return add_unread(st, map, o.fd);
 	id = identity_of(&o, map);
 	b = binaries_find(st->deps.binaries, &id);
 	if (b) {
@@ -594,6 +595,6 @@ void binary_store_stats(const struct binary_store *st, struct binary_store_stats
 	table_store_stats(st->tables, &t);
 	*out = st->stats;
 	out->unanswered += t.unanswered;
-	out->tables = t.tables, out->without_table = t.without_table;
-	out->pages = t.pages, out->shared = t.shared;
+	out->tables = t.tables, out->without_table = t.without_table, out->pages = t.pages;
+	out->shared = t.shared;
 }

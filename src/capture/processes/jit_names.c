@@ -362,7 +362,8 @@ static int end_requests(struct jit_names *j, struct jit_process *e, size_t nr_as
 	const struct jit_reading *r = j->job;
 	int err;
 
-	if (r->err == -ETIMEDOUT || r->err == -EPIPE || r->err == -ECANCELED || r->err == -EBUSY)
+	if (r->err == -ETIMEDOUT || r->err == -EPIPE || r->err == -EOWNERDEAD ||
+	    r->err == -ECANCELED || r->err == -EBUSY)
 		j->nr_lost += nr_asked;
 	say_why(e, r->err);
 	err = jit_answer_rest(r, fn, ctx);
