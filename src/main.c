@@ -113,11 +113,18 @@ static int refuse_habit(const char *word, const struct habit *h)
 	return EXIT_USAGE;
 }
 
-/* A word of another profiler, or what can only be a process or a program. */
+static bool is_trace_name(const char *word)
+{
+	size_t len = strlen(word);
+
+	return len > 4 && !strcmp(word + len - 4, ".pbz");
+}
+
+/* A word of another profiler, or what can only be a process, a trace or a program. */
 static int run_habit(int argc, char **argv)
 {
 	const char *word = argv[1];
-	const struct habit *h = habit_of_command(word);
+	const struct habit *h = habit_of_command(word, argc > 2 ? argv[2] : NULL);
 
 	if (h && !h->meant)
 		return refuse_habit(word, h);
@@ -127,6 +134,8 @@ static int run_habit(int argc, char **argv)
 		return run_words(h->meant, 2, argc, argv);
 	if (*word && !word[strspn(word, "0123456789")])
 		return run_words("-p", 1, argc, argv);
+	if (is_trace_name(word) && !access(word, R_OK))
+		return run_words("report", 1, argc, argv);
 	return strchr(word, '/') && !access(word, X_OK) ? run_words("--", 1, argc, argv)
 						       : unknown_command(word);
 }
@@ -134,7 +143,7 @@ static int run_habit(int argc, char **argv)
 static int run_help(const char *name)
 {
 	const struct command *c = name ? command_find(&all_commands, name) : NULL;
-	const struct habit *h = name && !c ? habit_of_command(name) : NULL;
+	const struct habit *h = name && !c ? habit_of_command(name, NULL) : NULL;
 	const char *topic;
 	char first[64], option[HELP_OPTION_BYTES] = "--help";
 	char *argv[] = { first, option, NULL };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/base/habit.h"
 
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 static const struct habit habits[] = {
 #define COMMAND(typed, meant, say) { NULL, typed, NULL, meant, say },
 #define NO_COMMAND(typed, say) { NULL, typed, NULL, NULL, say },
+#define NO_COMMAND_OF(typed, next, say) { NULL, typed, next, NULL, say },
 #define OPTION(commands, typed, value, meant, say) { commands, typed, value, meant, say },
 #define NO_OPTION(commands, typed, value, say) { commands, typed, value, NULL, say },
 #include "src/base/habits.def"
@@ -37,18 +39,11 @@ static bool is_number(const char *value)
 
 static bool value_fits(const char *wanted, const char *value)
 {
-	size_t len;
-
 	if (!wanted)
 		return true;
 	if (!value)
 		return false;
-	if (!strcmp(wanted, "*"))
-		return true;
-	if (!strcmp(wanted, "#"))
-		return is_number(value);
-	len = strlen(wanted);
-	return wanted[len - 1] == ',' ? !strncmp(wanted, value, len) : !strcmp(wanted, value);
+	return !strcmp(wanted, "#") ? is_number(value) : !fnmatch(wanted, value, 0);
 }
 
 const struct habit *habit_of_option(const char *command, const char *typed, const char *value)
@@ -64,10 +59,11 @@ const struct habit *habit_of_option(const char *command, const char *typed, cons
 	return NULL;
 }
 
-const struct habit *habit_of_command(const char *typed)
+const struct habit *habit_of_command(const char *typed, const char *next)
 {
 	for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++)
-		if (!habits[i].commands && has_word(habits[i].typed, typed))
+		if (!habits[i].commands && has_word(habits[i].typed, typed) &&
+		    value_fits(habits[i].value, next))
 			return &habits[i];
 	return NULL;
 }

@@ -10,9 +10,13 @@
 
 struct habit {
 	const char *commands;	/* "record sample": where the option is typed; "*": everywhere;
-				 * NULL: typed is a command */
-	const char *typed;	/* all spellings: "-s --sort", "script" */
-	/* NULL: none; "*": any; "#": a number; "dwarf,": begins with it; else this one */
+				 * "probee": where no command is; NULL: typed is a command */
+	const char *typed;	/* all spellings: "-s --sort", "-diff_base", "script" */
+	/*
+	 * "#": a number; else as in the shell: "*": any, "dwarf,*": begins with it, "cpu": this
+	 * one. NULL: none; but a row that is refused fits then, whatever its value. Of a command:
+	 * the next word, and NULL: any or none.
+	 */
 	const char *value;
 	/*
 	 * A command: the words that stand in its place. An option: the one that stands in its
@@ -26,4 +30,5 @@ struct habit {
 
 /* NULL: it is no habit. value: what is or may be its value; NULL: nothing follows. */
 const struct habit *habit_of_option(const char *command, const char *typed, const char *value);
-const struct habit *habit_of_command(const char *typed);
+/* next: the word behind it, or NULL. */
+const struct habit *habit_of_command(const char *typed, const char *next);

@@ -120,7 +120,7 @@ static bool take_habit(struct parser *p, const char *shown, char *glued, int *er
 	char *next = p->next < p->argc ? p->argv[p->next] : NULL;
 	const struct habit *h = habit_of_option(p->argv[0], shown, glued ? glued : next);
 
-	if (!h || (!h->value && glued))
+	if (!h || (!h->value && glued && h->meant))
 		return false;
 	if (h->value && !glued)
 		p->next++;
@@ -143,6 +143,9 @@ static int unknown(const struct parser *p, const char *shown, const char *name)
 	nearest_offer(&n, "help");
 	if (n.best && name[0])
 		return fail_why(-EINVAL, "unknown option %s. Try: --%s", shown, n.best);
+	if (!strcmp(p->argv[0], "probee"))	/* there is no command */
+		return fail_why(-EINVAL, "unknown option %s; a command stands first. Try: probee "
+				"--help", shown);
 	return fail_why(-EINVAL, "unknown option %s. Try: probee %s --help", shown, p->argv[0]);
 }
 
@@ -231,23 +234,50 @@ static const struct opt *find_short(const struct parser *p, char key)
 	return NULL;
 }
 
-/* One letter of a bundle: the last one can take the next word, others nothing. */
-static bool short_habit(struct parser *p, const char *shown, const char *rest, int *err)
+/*
+ * One letter of a bundle: the last one can take the next word, and others what is behind them, as
+ * -ealloc does. *end is set when that was taken.
+ */
+static bool short_habit(struct parser *p, const char *shown, char *rest, bool *end, int *err)
 {
-	const struct habit *h = *rest ? habit_of_option(p->argv[0], shown, NULL) : NULL;
+	const struct habit *h = *rest ? habit_of_option(p->argv[0], shown, rest) : NULL;
 
-	return (!*rest || h) && take_habit(p, shown, NULL, err);
+	*end = h && h->value;
+	return (!*rest || h) && take_habit(p, shown, *end ? rest : NULL, err);
+}
+
+/*
+ * -pid 1234 and -http=:8080: one dash before a whole word, as Go's programs have it. A bundle of
+ * letters that is also the name of an option is never meant.
+ */
+static bool long_behind_one_dash(struct parser *p, char *word, int *err)
+{
+	char *name = word + 1, *equals = strchr(name, '='), shown[64];
+	size_t len = equals ? (size_t)(equals - name) : strlen(name), nr;
+	const struct opt *o;
+
+	snprintf(shown, sizeof(shown), "-%.*s", (int)len, name);
+	if (len > 1 && take_habit(p, shown, equals ? equals + 1 : NULL, err))
+		return true;
+	o = len > 2 ? find_long(p, name, len, &nr) : NULL;
+	if (!o || o->name[len])
+		return false;
+	*err = take(p, o, shown, equals ? equals + 1 : NULL);
+	return true;
 }
 
 static int parse_short(struct parser *p, char *word)
 {
 	int err = 0;
+	bool end = false;
 
-	for (char *c = word + 1; *c && !err; c++) {
+	if (long_behind_one_dash(p, word, &err))
+		return err;
+	for (char *c = word + 1; *c && !err && !end; c++) {
 		const char shown[] = { '-', *c, 0 };
 		const struct opt *o = find_short(p, *c);
 
-		if (short_habit(p, shown, c + 1, &err))
+		if (short_habit(p, shown, c + 1, &end, &err))
 			continue;
 		if (!o && *c == 'h')
 			return OPT_HELP_BRIEF;

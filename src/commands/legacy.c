@@ -468,12 +468,24 @@ static int run(struct legacy *l)
 	return EXIT_OK;
 }
 
+static int show_help(const struct opt_list *list)
+{
+	const struct opt_selection all = { NULL, NULL, NULL };
+
+	printf("usage: probee OPTIONS [-- CMD ARGS]\n\n"
+	       "A line without a command, as of profile-bee. Commands: probee --help\n\n");
+	opt_print_help(list, 1, &all, 80, stdout);
+	return EXIT_OK;
+}
+
 int legacy_run(const struct command_table *all, int argc, char **argv)
 {
 	const struct opt_list list = { options, sizeof(options) / sizeof(options[0]), NULL };
 	struct legacy *l = calloc(1, sizeof(*l));
 	int command = argc, nr = -1, rc = EXIT_USAGE;
+	char name[] = "probee";		/* for messages, and for habits.def */
 
+	argv[0] = name;
 	if (!l) {
 		fail(-ENOMEM, "read the command line");
 		return EXIT_FAILED;
@@ -487,7 +499,9 @@ int legacy_run(const struct command_table *all, int argc, char **argv)
 	    !add(&l->probes, "%s", "probes") && !add(&l->view, "%s", "probee") &&
 	    !add(&l->view, "%s", "top"))
 		nr = opt_parse(&list, 1, argc, argv, l, &command);
-	if (nr > 0)
+	if (opt_is_help(nr))
+		rc = show_help(&list);
+	else if (nr > 0)
 		fail_why(-EINVAL, "%s: what is that? Try: probee -- %s", argv[1], argv[1]);
 	else if (!nr && !complete_sample(l, argc, argv, command))
 		rc = run(l);

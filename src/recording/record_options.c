@@ -394,7 +394,9 @@ static int check_target(const struct record_mode *mode, const struct record_args
 	/* With -a the command only says how long to record, as with perf. */
 	if (command && some)
 		return fail_why(-EINVAL, "a command and -p or -t contradict each other. "
-				"Try: one of them");
+				"Try: -d 10 with -p, or the command alone");
+	if (command && a->cpus && !a->all)
+		note("-C %s: of this command alone. All that runs on these CPUs: -a", a->cpus);
 	return 0;
 }
 
@@ -440,6 +442,25 @@ static int check_command(const struct record_mode *mode, const struct record_arg
 			"PID", word, mode->name);
 }
 
+/* `-p PID -- sleep 10` is how users of perf say how long. */
+static void take_sleep(struct record_args *a, int argc, char **argv)
+{
+	static const struct opt duration = { .name = "duration" };
+	const char *time;
+	uint64_t ns;
+
+	if (!record_args_have_target(a) || argc - a->command != 2 ||
+	    strcmp(argv[a->command], "sleep"))
+		return;
+	time = argv[a->command + 1];
+	if (!strspn(time, "0123456789.") || opt_duration(&duration, time, &ns))
+		return;
+	note("sleep %s: taken for -d %s", time, time);
+	a->command = argc;
+	if (!a->duration_ns || a->duration_ns > ns)
+		a->duration_ns = ns;
+}
+
 /*
  * Words that are no options are processes; with a target a single one is how long to record, as
  * with the tools of bcc.
@@ -470,6 +491,7 @@ static int check(const struct record_mode *mode, struct record_args *a, int nr_w
 {
 	int err = take_words(mode, a, nr_words, argc, argv);
 
+	take_sleep(a, argc, argv);
 	if (!err)
 		err = check_target(mode, a, a->command < argc);
 	if (!err)

@@ -61,7 +61,10 @@ done
 typed+=' html'
 run probee html; exits 0; grep -q '<html' report.html || wrong 'wrote no page'
 for c in open view show load browse; do means $c --once trace.pbz -- tui --once trace.pbz; done
-for c in list list-events events; do means $c -- sample -e help; done
+for c in list list-events events; do means $c -- sample -e help; refused 'probee probes' $c 'sched:*'; done
+for c in offwaketime wakeuptime; do means $c --columns help -- sample --off-cpu --wakers --columns help; done
+for c in stackcount funccount; do refused 'probee sample -e u:libc:malloc' $c -p 1 c:malloc; done
+for c in funclatency funcslower; do refused '--min-latency 0' $c -p 1 c:malloc; done
 for c in profile cpu cprofile collect start; do means $c --columns help -- sample --columns help; done
 for c in run exec; do means $c --columns help -- record --columns help; done
 for c in offcpu off-cpu offcputime; do means $c --columns help -- sample --columns help; done
@@ -83,7 +86,7 @@ for c in stack stacks pstack gstack jstack bt backtrace threads; do means $c -h 
 refused 'probee top --view threads' ps
 for c in convert to transform; do refused 'probee report FILE -o' $c trace.pbz x.json; done
 refused 'probee record' import perf.data
-for c in syscalls strace; do refused 'raw_syscalls:sys_enter' $c; done
+for c in syscalls strace syscount; do refused 'raw_syscalls:sys_enter' $c; done
 for c in uprobe kprobe usdt tracepoint probe; do refused 'probee probes SPEC' $c malloc; done
 for c in stop kill; do refused 'Ctrl-C' $c; done
 for c in completion completions; do refused 'make install' $c bash; done
@@ -100,7 +103,13 @@ for c in sample record; do
 	for e in cpu itimer ctimer; do understood $c -e $e; understood $c --event $e; understood $c --event=$e; done
 	for e in alloc mem; do refused 'u:libc:malloc' $c -e $e; done
 	refused 'pthread_mutex_lock' $c -e lock
+	refused 'pthread_mutex_lock' $c -elock
+	refused '-a -F 99' $c -e 'profile:hz:99 { @[ustack] = count(); }'
+	refused 't:syscalls:sys_enter_openat' $c -e trace=openat
+	refused '--collapse' $c -adf
+	refused '-d 10' $c -d -f
 done
+refused 'probee dump' dump --locals
 understood record -e wall
 refused 'probee record' sample -e wall
 for c in sample record snapshot; do
@@ -117,23 +126,33 @@ for c in sample record snapshot; do
 	run probee $c -a --all-user -K; typed+=' --all-user'; exits 2; says '--user-only and --kernel-only'
 	run probee $c -a --all-kernel -U; typed+=' --all-kernel'; exits 2; says '--user-only and --kernel-only'
 	for o in --subprocesses --children --follow --inherit --native --nativewalk --idle --nonblocking --no-pause --debug -z \
-		 --no-buildid --no-buildid-cache -N -B -T --timestamp --threads-all --sample-cpu --no-browser --save-only \
+		 --no-buildid --no-buildid-cache -N -B -T --timestamp --threads-all --sample-cpu --no-browser --save-only --no-open --per-thread \
 		 --compression-level; do
 		understood $c $o
 	done
-	for o in --output-file --file --perf-max-stack --max-stack -m --mmap-pages; do understood $c $o 64; done
+	for o in --output-file --file --perf-max-stack --max-stack -m --mmap-pages --stack-storage-size --raw-file --spy-name; do understood $c $o 64; done
 	for o in -n --name --process --process-name --pname; do understood $c $o cat; done
 	for o in -u --user; do understood $c $o root; run probee $c $o no-such-user; exits 2; says '--uid'; done
 	for o in -G --cgroup-filter; do understood $c $o '/x*'; done
 	for o in -b --branch-any --branch-filter; do refused 'branches' $c $o; done
 	for o in -D --delay; do refused '--from' $c $o 100; done
 	refused 'probee snapshot -p PID -i 1 --waits' $c --gil
-	refused '--text' $c --locals
+	refused 'probee dump' $c --locals
 	refused '--pid PID' $c --no-inherit
 	for f in json svg flamegraph html text txt csv ndjson folded collapsed collapse raw pprof speedscope firefox gecko perf callgrind; do
 		understood $c --format $f
 		understood $c --format=$f
+		understood $c -f $f
+		understood $c -f$f
 	done
+	understood $c -f out.html
+	refused '--collapse' $c -f
+	refused '--collapse' $c -af
+	refused '-t TID' $c -t -F
+	refused '-F 99' $c -F -o
+	refused '-t TID' $c --main-thread-only
+	refused 'sh -c' $c --iteration-count 3
+	run probee $c -L x; typed+=' -L'; exits 2; says '--tid'
 	for o in --flamegraph --flame-graph --flame --folded; do understood $c $o; done
 done
 run probee sample -a --count 0;  typed+=' --count'; exits 2; says '--period'
@@ -141,6 +160,9 @@ run probee sample -a --count 0;  typed+=' --count'; exits 2; says '--period'
 # Words: a program, processes, seconds.
 run probee sample no-such-program; exits 2; says 'there is no such program'; says '-p PID'
 run probee sample -p 1 prog; exits 2; says 'a command and -p'
+run probee sample -p 1 -K -U -- sleep 2; exits 2; says 'sleep 2: taken for -d 2'
+run probee sample -p 1 -- sleep x; exits 2; says 'a command and -p'
+run probee sample -C 0 -K -U -- prog; exits 2; says 'of this command alone'
 run probee record -p 1 -t 2 prog -x --no-such; exits 2; says 'a command and -p'
 run probee snapshot 1,x; exits 2; says 'probee snapshot -p PID'
 run probee sample -a 1 2; exits 2; says '-a and -p'
@@ -168,6 +190,7 @@ for o in -s --sort; do
 	means report $o pid -- report --by process
 	means report $o cpu,tid -- report --by cpu,thread
 	means report $o dso -- report --by none
+	run probee report $o dso; says 'not summed up'
 done
 means report --percent-limit 20 -- report --min-percent 20
 means report --comms 'w*' -- report --comm 'w*'
@@ -175,6 +198,11 @@ means report --tids 100 -- report --tid 100
 for o in -S --symbols --symbol-filter --symbol --filter --focus --grep; do means report $o m -- report --include m; done
 means report --ignore nosuchname -- report --exclude nosuchname
 refused 'probee info' report --header-only
+for o in -F --fields; do refused '--csv --columns' report $o comm,pid; done
+refused '-o x.svg' report --exportTo x
+for e in json svg html csv folded txt pb.gz; do
+	for o in -o --output; do refused "probee report FILE -o x.$e" export trace.pbz $o x.$e; done
+done
 typed+=' --gtk'
 run probee report --gtk; exits 2
 for o in '--format' '-f'; do
@@ -188,8 +216,45 @@ for o in '--format' '-f'; do
 	means report $o html -- report --html
 done
 for o in --flamegraph --flame-graph --flame; do means report $o -- report --svg; done
+for o in --format -f; do
+	rm -f folded.txt
+	run probee report $o raw -o folded.txt; exits 0; [ ! -s stdout ] || wrong 'prints folded stacks'
+	run probee report --collapse; cmp -s stdout folded.txt || wrong 'wrote no folded stacks'
+done
+run probee report -o text.txt; exits 0; grep -q '^title' text.txt || wrong 'wrote no text'
+for o in --format -f; do means report $o summary -- report --text; refused '--text --lines' report $o summary-by-line; done
 means report --folded -- report --collapse
 means report --format=json -- report --json
+
+# Lines without a command. What is recorded is only said (--dry-run).
+means trace.pbz -- report trace.pbz
+for e in cpu itimer ctimer; do means -e $e --dry-run -- -e cpu-clock --dry-run; done
+means -pid 12 --dry-run -- --pid 12 --dry-run
+refused '--weight wall' -e wall
+for e in alloc mem; do refused 'u:libc:malloc' -e $e; done
+refused 'pthread_mutex_lock' -e lock
+refused '-a -F 99' -e 'profile:hz:99 { @[ustack] = count(); }'
+refused 't:syscalls:sys_enter_openat' -f 9 -e trace=openat
+for o in -l --list; do means $o u:libc:malloc --dry-run -- --list-probes u:libc:malloc --dry-run; done
+for o in -d --duration; do refused 'probee record -d 10' $o 1 -f x.html 12; done
+refused 'probee report --by thread' -t -i 5ms
+for o in -batch --batch -ex --ex; do refused 'probee dump PID' -p 1 $o bt; done
+for o in -k --stack-traces; do refused 'probee sample -e t:syscalls' $o ./prog; done
+for o in -c -f; do refused 'raw_syscalls:sys_enter' $o -p 1; done
+for o in -top -text -tree -traces -cum; do refused 'probee report FILE --text' $o trace.pbz; done
+refused '--callees FUNCTION' -list main trace.pbz
+refused '--callers FUNCTION' -peek main trace.pbz
+refused 'probee serve FILE' -http=:8080 trace.pbz
+refused 'probee serve FILE' -http :8080 trace.pbz
+for o in -web -svg -dot -png -pdf; do refused 'probee report FILE -o x.svg' $o trace.pbz; done
+refused 'probee report FILE -o x.pb.gz' -proto trace.pbz
+for o in -base -diff_base; do refused 'probee diff BEFORE AFTER' $o trace.pbz.old trace.pbz; done
+for o in --node --remote-store-address --server-address --application-name; do
+	refused 'probee agent --example' $o x
+	refused 'probee agent --example' $o=x
+done
+run probee --no-such; exits 2; says 'a command stands first'
+run probee -p 1 --help; exits 0; prints 'without a command'
 
 # What looks alike is not what is meant.
 run probee sample --statee x; exits 2; says 'Try: --state'

@@ -175,6 +175,28 @@ static void test_options_of_other_profilers(void **state)
 	assert_non_null(strstr(said, "--user-only is not an option of probee sample"));
 	assert_int_equal(parse(&a, "--rate"), -EINVAL);
 	assert_non_null(strstr(said, "unknown option --rate"));
+	assert_int_equal(parse(&a, "--gil=x"), -EINVAL);
+	assert_non_null(strstr(said, "--waits"));
+	assert_int_equal(parse(&a, "-q -r8"), 0);	/* a value behind its letter */
+	assert_true(a.hz == 8);
+	assert_int_equal(parse(&a, "-qr9"), 0);
+	assert_true(a.hz == 9);
+}
+
+/* As Go's programs have it. */
+static void test_one_dash_before_a_word(void **state)
+{
+	struct args a = { 0 };
+
+	(void)state;
+	assert_int_equal(parse(&a, "-freq 5 -quiet ls"), 0);
+	assert_true(a.hz == 5 && a.quiet);
+	assert_string_equal(argv[after], "ls");
+	assert_int_equal(parse(&a, "-freq=6"), 0);
+	assert_true(a.hz == 6);
+	assert_int_equal(parse(&a, "-fre 6"), -EINVAL);	/* the whole word */
+	assert_int_equal(parse(&a, "-freq"), -EINVAL);
+	assert_non_null(strstr(said, "-freq needs a value"));
 }
 
 static void test_dashes_without_command(void **state)
@@ -498,6 +520,7 @@ int main(void)
 		cmocka_unit_test(test_command_behind_dashes),
 		cmocka_unit_test(test_command_without_dashes),
 		cmocka_unit_test(test_options_of_other_profilers),
+		cmocka_unit_test(test_one_dash_before_a_word),
 		cmocka_unit_test(test_dashes_without_command),
 		cmocka_unit_test(test_optional_value),
 		cmocka_unit_test(test_messages),
