@@ -50,6 +50,19 @@ size_t columns_put_cut(FILE *out, const char *s, size_t len, size_t room)
 	return room;
 }
 
+size_t columns_put_end(FILE *out, const char *s, size_t len, size_t room)
+{
+	size_t columns = columns_of(s, len), dots = room < DOTS ? room : DOTS, begin = 0;
+
+	if (columns > room) {
+		begin = byte_of_column(s, len, columns - (room - dots));
+		fprintf(out, "%.*s", (int)dots, "...");
+		columns = room;
+	}
+	fwrite(s + begin, 1, len - begin, out);
+	return columns;
+}
+
 size_t columns_put_name(FILE *out, const char *s, size_t len, size_t room)
 {
 	char *shown = malloc(2 * len), *shorter = shown + len, *form = shown;

@@ -28,6 +28,9 @@ size_t columns_of_name(const char *s, size_t len);
 /* Writes any other text likewise, which loses only its middle. */
 size_t columns_put_cut(FILE *out, const char *s, size_t len, size_t room);
 
+/* Writes any other text likewise, which loses its beginning: the end of a path says more. */
+size_t columns_put_end(FILE *out, const char *s, size_t len, size_t room);
+
 /* Writes all of a name, even where there is no room for it. */
 size_t columns_put_whole(FILE *out, const char *s, size_t len, size_t room);
 

@@ -57,6 +57,7 @@ static int show(const struct tui_args *args, struct top_recorder *r, const char 
 		.name = path ? path : "live", .is_live = true, .frees = !path,
 		.kept_bytes = LIVE_KEPT_BYTES,
 		.is_over = top_recorder_is_over, .message = top_recorder_message,
+		.messages = top_recorder_messages,
 		.shut_in = give_up_rights, .ctx = r, .url = url,
 	};
 
@@ -109,6 +110,7 @@ static int record_and_show(const struct command_table *all, const struct top_arg
 	command.argv = words->rest.v;
 	if (top_recorder_start(&r, path, &command))
 		return EXIT_FAILED;
+	r.is_brief = !as_text;
 	if (top_recorder_await(&r, path))
 		return top_recorder_stop(&r);
 	code = view(args, &r, path);

@@ -26,6 +26,8 @@ enum {
 	/* A recording that is not kept is ended by a second signal after this. */
 	GENTLE_MS = 1500,
 	KEPT_MS = 15000,	/* one that is kept looks for names, and says what it lacks */
+	BRIEF_LINES = 2,
+	BRIEF_BYTES = 200,	/* of the first messages, where there are more lines */
 };
 
 /* ---- the recorder ---- */
@@ -129,11 +131,13 @@ static void close_all(struct top_recorder *r)
 	r->trace = r->messages = r->lifeline = -1;
 }
 
-int top_recorder_start(struct top_recorder *r, bool to_file, const struct top_recorder_command *c)
+int top_recorder_start(struct top_recorder *r, const char *path,
+		       const struct top_recorder_command *c)
 {
+	bool to_file = path;
 	int ends[2];
 
-	*r = (struct top_recorder){ .trace = -1, .lifeline = -1 };
+	*r = (struct top_recorder){ .trace = -1, .path = path, .lifeline = -1 };
 	r->messages = memfd_create("probee-messages", MFD_CLOEXEC);
 	if (!to_file)
 		r->trace = memfd_create("probee-trace", MFD_CLOEXEC);
@@ -189,29 +193,56 @@ int top_recorder_await(struct top_recorder *r, const char *path)
 	return -ECHILD;
 }
 
-/* The last whole line without "probee: ". */
-const char *top_recorder_message(void *recorder)
+/* Reads the end of what was printed, from the beginning of a line, without a newline at its end. */
+static char *read_messages(const struct top_recorder *r, char *text, size_t size)
 {
-	struct top_recorder *r = recorder;
 	struct stat st;
-	char text[sizeof(r->last)];
+	off_t from;
 	ssize_t n;
 	char *line;
 
-	r->last[0] = 0;
+	text[0] = 0;
 	if (fstat(r->messages, &st))
-		return r->last;
-	n = pread(r->messages, text, sizeof(text) - 1,
-		  st.st_size > (off_t)sizeof(text) - 1 ? st.st_size - (off_t)sizeof(text) + 1 : 0);
+		return text;
+	from = st.st_size > (off_t)size - 1 ? st.st_size - (off_t)size + 1 : 0;
+	n = pread(r->messages, text, size - 1, from);
 	while (n > 0 && text[n - 1] == '\n')
 		n--;
 	text[n > 0 ? n : 0] = 0;
-	line = strrchr(text, '\n');
-	line = line ? line + 1 : text;
-	if (!strncmp(line, "probee: ", 8))
-		line += 8;
-	snprintf(r->last, sizeof(r->last), "%s", line);
-	return r->last;
+	line = from ? strchr(text, '\n') : NULL;
+	return line ? line + 1 : text;
+}
+
+static char *without_prefix(char *line)
+{
+	return line + (strncmp(line, "probee: ", 8) ? 0 : 8);
+}
+
+const char *top_recorder_message(void *recorder)
+{
+	struct top_recorder *r = recorder;
+	char *text = read_messages(r, r->text, sizeof(r->text)), *line = strrchr(text, '\n');
+
+	return without_prefix(line ? line + 1 : text);
+}
+
+/* Lines become shorter, so they stay in their place. */
+const char *top_recorder_messages(void *recorder)
+{
+	struct top_recorder *r = recorder;
+	char *line = read_messages(r, r->text, sizeof(r->text)), *to = r->text;
+
+	while (*line) {
+		char *end = line + strcspn(line, "\n"), *words = without_prefix(line);
+
+		memmove(to, words, (size_t)(end - words));
+		to += end - words;
+		line = *end ? end + 1 : end;
+		if (*line)
+			*to++ = '\n';
+	}
+	*to = 0;
+	return r->text;
 }
 
 /* In a view it would have destroyed the screen. */
@@ -227,6 +258,41 @@ void top_recorder_tell(struct top_recorder *r)
 	fflush(stderr);
 }
 
+/*
+ * Says in two lines what was printed in more: the first messages in one, and how many there are;
+ * then the last one, which says what was recorded.
+ */
+static void tell_end(struct top_recorder *r)
+{
+	const char *line = top_recorder_messages(r);
+	char first[BRIEF_BYTES + 1] = "";
+	unsigned nr = 1, shown = 0;
+	size_t used = 0;
+
+	for (const char *c = line; *c; c++)
+		nr += *c == '\n';
+	if (!r->is_brief || r->code || nr <= BRIEF_LINES) {
+		top_recorder_tell(r);
+		return;
+	}
+	for (unsigned i = 0; i + 1 < nr; i++) {
+		size_t len = strcspn(line, "\n");
+
+		if (shown == i && used + len + 2 < sizeof(first)) {
+			used += (size_t)snprintf(first + used, sizeof(first) - used, "%s%.*s",
+						 i ? "; " : "", (int)len, line);
+			shown++;
+		}
+		line += len + 1;
+	}
+	if (shown + 1 == nr)
+		note("%s", first);
+	else
+		note("%s%s%u messages more. Try: probee %s%s", first, shown ? "; " : "",
+		     nr - 1 - shown, r->path ? "info " : "record", r->path ? r->path : "");
+	note("%s", line);
+}
+
 int top_recorder_stop(struct top_recorder *r)
 {
 	int status;
@@ -237,7 +303,7 @@ int top_recorder_stop(struct top_recorder *r)
 	if (r->keeper && waitpid(r->keeper, &status, 0) > 0)
 		r->code = code_of(status);
 	r->keeper = 0;
-	top_recorder_tell(r);
+	tell_end(r);
 	close_all(r);
 	return r->code;
 }

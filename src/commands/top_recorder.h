@@ -8,8 +8,10 @@
  *	top_recorder_await(&r, path)	until it has written something; -ECHILD: it has ended
  *	r.trace				the descriptor of the trace, to be read by another one
  *	top_recorder_is_over(&r)
- *	top_recorder_message(&r)	the last line that it printed
- *	top_recorder_stop(&r)		its exit code; what it printed is on standard error then
+ *	top_recorder_message(&r)	the last line that it printed, without "probee: "
+ *	top_recorder_messages(&r)	all lines, the oldest of which may lack if they are many
+ *	top_recorder_stop(&r)		its exit code; what it printed is on standard error then, or
+ *					with .is_brief two lines of that
  *	top_recorder_tell(&r)		the same before its end, where nothing else is shown
  *
  * Its trace is in memory (memfd), where the reader frees what it has read (feed.h), or in a file.
@@ -35,19 +37,23 @@ struct top_recorder_command {
 struct top_recorder {
 	pid_t keeper;			/* 0: not running any more */
 	int trace;			/* memfd; -1: the trace is in a file */
+	const char *path;		/* of that file, the caller's; NULL: none */
 	int messages;			/* memfd: its standard error */
 	int lifeline;			/* closing it ends the recording */
 	int code;			/* exit code, once it is over */
-	char last[256];
+	bool is_brief;			/* it says two lines at most at its end; the caller's */
+	char text[16384];		/* what was asked for last of what it printed */
 	off_t told;			/* bytes of messages that were printed */
 };
 
-/* to_file: c->argv says which. 0 or -errno, explained. */
-int top_recorder_start(struct top_recorder *r, bool to_file, const struct top_recorder_command *c);
+/* path: of the file that c->argv names; NULL: none. 0 or -errno, explained. */
+int top_recorder_start(struct top_recorder *r, const char *path,
+		       const struct top_recorder_command *c);
 /* path: of the file; NULL: none. 0: it writes; else it has ended, and .code says how. */
 int top_recorder_await(struct top_recorder *r, const char *path);
 bool top_recorder_is_over(void *recorder);
-const char *top_recorder_message(void *recorder);
+const char *top_recorder_message(void *recorder);	/* both: until either is called again */
+const char *top_recorder_messages(void *recorder);
 /* Prints what it has printed since this was called last. */
 void top_recorder_tell(struct top_recorder *r);
 int top_recorder_stop(struct top_recorder *r);

@@ -134,31 +134,45 @@ int canvas_printf(struct canvas *c, int row, int col, int width, enum style styl
 	return n < 0 ? 0 : canvas_put(c, row, col, width, style, text);
 }
 
-int canvas_put_name(struct canvas *c, int row, int col, int width, enum style style,
-		    const char *name)
+typedef size_t (*put_cut_fn)(FILE *out, const char *s, size_t len, size_t room);
+
+/* Puts text that is escaped, then cut. */
+static int put_cut(struct canvas *c, int row, int col, int width, enum style style,
+		   const char *text, put_cut_fn cut)
 {
-	char *safe = NULL, *cut = NULL;
+	char *safe = NULL, *fitting = NULL;
 	size_t size = 0, cut_size = 0;
 	FILE *out = open_memstream(&safe, &size);
 	int used = 0;
-	bool fits = strlen(name) <= (size_t)width && is_plain(name, strlen(name));
 
-	if (width < 8 || !out || (c->full_names && fits)) {
-		if (out)
-			fclose(out);
-		free(safe);
-		return canvas_put(c, row, col, width, style, name);
-	}
-	escape_text(out, name, strlen(name));
-	if (!fclose(out) && (out = open_memstream(&cut, &cut_size))) {
-		(c->full_names ? columns_put_cut : columns_put_name)(out, safe, size,
-								     (size_t)width);
+	if (!out)
+		return canvas_put(c, row, col, width, style, text);
+	escape_text(out, text, strlen(text));
+	if (!fclose(out) && (out = open_memstream(&fitting, &cut_size))) {
+		cut(out, safe, size, (size_t)width);
 		if (!fclose(out))
-			used = put_safe(c, row, col, width, style, cut, cut_size);
+			used = put_safe(c, row, col, width, style, fitting, cut_size);
 	}
-	free(cut);
+	free(fitting);
 	free(safe);
 	return used;
+}
+
+int canvas_put_name(struct canvas *c, int row, int col, int width, enum style style,
+		    const char *name)
+{
+	bool fits = strlen(name) <= (size_t)width && is_plain(name, strlen(name));
+
+	if (width < 8 || (c->full_names && fits))
+		return canvas_put(c, row, col, width, style, name);
+	return put_cut(c, row, col, width, style, name,
+		       c->full_names ? columns_put_cut : columns_put_name);
+}
+
+int canvas_put_end(struct canvas *c, int row, int col, int width, enum style style,
+		   const char *text)
+{
+	return width < 1 ? 0 : put_cut(c, row, col, width, style, text, columns_put_end);
 }
 
 void canvas_fill(struct canvas *c, int row, int col, int width, enum style style)

@@ -68,6 +68,9 @@ int canvas_printf(struct canvas *c, int row, int col, int width, enum style styl
 /* The name of a function, shortened as columns_put_name() does. */
 int canvas_put_name(struct canvas *c, int row, int col, int width, enum style style,
 		    const char *name);
+/* Any other text, which loses its beginning where it does not fit. */
+int canvas_put_end(struct canvas *c, int row, int col, int width, enum style style,
+		   const char *text);
 /* width columns become spaces of this style. */
 void canvas_fill(struct canvas *c, int row, int col, int width, enum style style);
 /* The style of cells that are there already. */

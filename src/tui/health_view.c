@@ -95,6 +95,19 @@ static void put_folded(FILE *out, const struct live_profile *l)
 	put_line(out, "folded", text);
 }
 
+/* What the recorder has said. */
+static void put_messages(FILE *out, const struct tui_source *source)
+{
+	const char *line = source->messages ? source->messages(source->ctx) : "";
+
+	for (const char *what = "recorder"; *line; what = "") {
+		size_t len = strcspn(line, "\n");
+
+		fprintf(out, "%-14s  %.*s\n", what, (int)len, line);
+		line += len + (line[len] == '\n');
+	}
+}
+
 static void put_all(FILE *out, const struct tui *t)
 {
 	const struct live_profile *l = tui_live(t);
@@ -123,8 +136,7 @@ static void put_all(FILE *out, const struct tui *t)
 	put_folded(out, l);
 	put_cost(out, t);
 	put_line(out, "page", t->source->url);
-	if (t->source->message)
-		put_line(out, "recorder", t->source->message(t->source->ctx));
+	put_messages(out, t->source);
 }
 
 /* Draws text of lines; returns how many there are. */

@@ -18,7 +18,14 @@
 #include "src/tui/tui_text.h"
 #include "src/tui/tui_view.h"
 
-enum { PROCESS_ROWS = 6, NUMBERS = 2 * 9 + 2 * 11, MINUTE = MINUTE_SECONDS, BINARY_ROOM = 24 };
+enum {
+	PROCESS_ROWS = 6,
+	MINUTE = MINUTE_SECONDS,
+	NUMBERS = 2 * 9 + 2 * 11 + 1,	/* columns of both shares, both weights */
+	FEW_NUMBERS = 28,		/* both shares, the weight that is sorted by */
+	NAME_ROOM = 40,			/* names of functions have this much, and are not cut */
+	BINARY_ROOM = 24,
+};
 
 /* The list gets what the processes leave; on a low screen all. */
 static int list_rows(struct area a)
@@ -28,39 +35,68 @@ static int list_rows(struct area a)
 	return rows < 8 ? a.rows - 1 : rows;
 }
 
+/* The columns of the sparkline of a function; 0: the screen is too narrow for any. */
+static uint32_t minute_columns(const struct tui *t)
+{
+	if (t->top.as_tree)
+		return 0;
+	return t->canvas.cols >= 160 ? MINUTE : t->canvas.cols >= 110 ? MINUTE / 2 : 0;
+}
+
+/* What there is room for beside a name and some of its file. */
+static int numbers_columns(const struct tui *t)
+{
+	int spark = (int)minute_columns(t);
+	int left = t->canvas.cols - NUMBERS - (spark ? spark + 1 : 0);
+
+	return left >= NAME_ROOM + BINARY_ROOM / 2 ? NUMBERS : FEW_NUMBERS;
+}
+
 static void draw_numbers(struct tui *t, int row, uint64_t self, uint64_t total)
 {
 	uint64_t whole = t->profile->nodes[0].total;
+	int columns = numbers_columns(t);
 	char a[96], b[96], c[16], d[16];
 
-	canvas_printf(&t->canvas, row, 0, NUMBERS, STYLE_NORMAL, "%8s %10s %8s %10s",
-		      tui_percent(self, whole, c), tui_weight(t, self, a),
-		      tui_percent(total, whole, d), tui_weight(t, total, b));
+	tui_percent(self, whole, c);
+	tui_percent(total, whole, d);
+	if (columns == NUMBERS)
+		canvas_printf(&t->canvas, row, 0, columns, STYLE_NORMAL, "%8s %10s %8s %10s", c,
+			      tui_weight(t, self, a), d, tui_weight(t, total, b));
+	else if (t->top.by_total)
+		canvas_printf(&t->canvas, row, 0, columns, STYLE_NORMAL, "%7s %7s %10s", c, d,
+			      tui_weight(t, total, b));
+	else
+		canvas_printf(&t->canvas, row, 0, columns, STYLE_NORMAL, "%7s %10s %7s", c,
+			      tui_weight(t, self, a), d);
 }
 
 /* minute: columns of sparklines before the name. */
 static void draw_head(struct tui *t, int row, int minute, const char *what)
 {
-	bool total = t->top.by_total;
+	bool total = t->top.by_total, has_few = numbers_columns(t) == FEW_NUMBERS;
+	int first = !has_few ? 19 : total ? 7 : 18, second = !has_few ? 19 : total ? 18 : 7;
 
 	canvas_fill(&t->canvas, row, 0, t->canvas.cols, STYLE_HEADER);
-	canvas_printf(&t->canvas, row, 0, t->canvas.cols, STYLE_HEADER, "%19s %19s  %-*.*s%s",
-		      total ? "self" : "self v", total ? "total v" : "total", minute, minute,
-		      "last minute, to its own peak", what);
+	canvas_printf(&t->canvas, row, 0, t->canvas.cols, STYLE_HEADER, "%*s %*s  %-*.*s%s",
+		      first, total ? "self" : "self v", second, total ? "total v" : "total",
+		      minute, minute, "last minute, to its own peak", what);
 }
 
+/* The name has all it needs before its file has any; a long path says most at its end. */
 static void draw_name(struct tui *t, int row, int col, uint32_t name, uint32_t binary,
 		      enum style style)
 {
 	const char *path = profile_name(t->profile, binary), *slash = strrchr(path, '/');
-	int room = t->canvas.cols - col - (binary ? BINARY_ROOM : 0), used;
-	bool has_room = binary && room > 10;
+	const char *file = binary ? slash ? slash + 1 : path : "";
+	int end = t->canvas.cols - (t->mark ? 8 : 0), left = end - col;
+	int needs = *file ? (int)strlen(file) + 2 : 0, room;
 
-	used = canvas_put_name(&t->canvas, row, col, has_room ? room : t->canvas.cols - col, style,
-			       profile_name(t->profile, name));
-	if (has_room)
-		canvas_printf(&t->canvas, row, col + used, BINARY_ROOM, STYLE_DIM, "  %s",
-			      slash ? slash + 1 : path);
+	needs = needs < BINARY_ROOM ? needs : BINARY_ROOM;
+	room = left - needs > NAME_ROOM ? left - needs : left < NAME_ROOM ? left : NAME_ROOM;
+	col += canvas_put_name(&t->canvas, row, col, room, style, profile_name(t->profile, name));
+	if (*file && end - col > 7)
+		canvas_put_end(&t->canvas, row, col + 2, end - col - 2, STYLE_DIM, file);
 }
 
 static void mark_selected(struct tui *t, int row, bool is_selected)
@@ -88,12 +124,6 @@ static void draw_points(struct tui *t, int row, const struct function_cost *f)
 	canvas_printf(&t->canvas, row, t->canvas.cols - 7, 7, STYLE_WARN, "%7s", points);
 }
 
-/* The columns of the sparkline of a function; 0: the screen is too narrow for any. */
-static uint32_t minute_columns(const struct tui *t)
-{
-	return t->canvas.cols >= 160 ? MINUTE : t->canvas.cols >= 110 ? MINUTE / 2 : 0;
-}
-
 static void update_minute(struct tui *t)
 {
 	const struct minute_wish wish = { tui_live(t), t->event, t->choice, t->shown_ns };
@@ -112,7 +142,7 @@ static void draw_spark(struct tui *t, int row, uint32_t columns, const struct fu
 	for (uint32_t i = 0; i < columns; i++)
 		most = cells[i] > most ? cells[i] : most;
 	for (uint32_t i = 0; i < columns; i++)
-		canvas_spark(&t->canvas, row, NUMBERS + 1 + (int)i, STYLE_GOOD,
+		canvas_spark(&t->canvas, row, numbers_columns(t) + (int)i, STYLE_GOOD,
 			     cells[i] ? 1 + (unsigned)(cells[i] * 7 / most) : 0);
 }
 
@@ -120,12 +150,12 @@ static void draw_list(struct tui *t, struct area a)
 {
 	const struct function_list *l = top_list(t);
 	uint32_t rows = (uint32_t)list_rows(a), minute = minute_columns(t);
-	int name_col = NUMBERS + 1 + (minute ? (int)minute + 1 : 0);
+	int name_col = numbers_columns(t) + (minute ? (int)minute + 1 : 0);
 
 	if (!l)
 		return;
 	cursor_fit(&t->top.cursor, (uint32_t)l->nr, rows);
-	draw_head(t, a.top, name_col - NUMBERS - 1, "function");
+	draw_head(t, a.top, name_col - numbers_columns(t), "function");
 	if (minute)
 		update_minute(t);
 	for (uint32_t i = 0; i < rows && t->top.cursor.top + i < l->nr; i++) {
@@ -152,8 +182,9 @@ static void draw_tree_row(struct tui *t, int row, const struct tree_row *r)
 	const char *mark = !r->has_children ? " " : r->is_open ? "-" : "+";
 
 	draw_numbers(t, row, n->self, n->total);
-	canvas_put(&t->canvas, row, NUMBERS + 1 + indent, 1, STYLE_DIM, mark);
-	draw_name(t, row, NUMBERS + 3 + indent, n->name, n->binary, name_style(t, n->name, n));
+	indent += numbers_columns(t);
+	canvas_put(&t->canvas, row, indent, 1, STYLE_DIM, mark);
+	draw_name(t, row, indent + 2, n->name, n->binary, name_style(t, n->name, n));
 }
 
 static void draw_tree(struct tui *t, struct area a)

@@ -134,8 +134,11 @@ static void draw_bottom(struct tui *t)
 	} else if (t->message[0]) {
 		canvas_put(c, row, 0, c->cols, STYLE_WARN, t->message);
 	} else {
-		snprintf(hint, sizeof(hint), " Tab views  ? help  q quit   %s",
-			 t->view->hint);
+		if (t->has_help)
+			tui_help_hint(t, hint);
+		else
+			snprintf(hint, sizeof(hint), " Tab views  ? help  q quit   %s",
+				 t->view->hint);
 		put_parts(c, row, c->cols, hint);
 	}
 }

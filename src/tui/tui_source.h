@@ -20,6 +20,7 @@ struct tui_source {
 	bool (*is_over)(void *ctx);
 	/* The recorder's last words, "" without; NULL: none. */
 	const char *(*message)(void *ctx);
+	const char *(*messages)(void *ctx);	/* all lines of it; likewise */
 	/* Gives up all rights, once files and terminal are open; NULL: nothing. */
 	int (*shut_in)(void);
 	const char *url;		/* where it is served to browsers as well; NULL: nowhere */

@@ -181,6 +181,24 @@ def samples_from_memory():
     assert t.ends() == 0
 
 
+def brief():
+    """Who leaves the view reads two lines at most: how many there were, and the last one."""
+    for path in ("brief.pbz", None):
+        t = Terminal([probee, "top", "-p", spinner + ",4194301,4194302,4194303"] + (["-o", path] if path else []), rows=24, cols=240)
+        t.until("f14")
+        t.send("q")
+        assert t.ends() == 0
+        said = [line for line in t.text().split("\n") if line.startswith("probee: ")]
+        assert len(said) == 2 and "4194301 has ended, and is left out; process 4194302" in said[0] and " samples" in said[1], said
+    t = Terminal([probee, "top", "-p", spinner + "".join(",%d" % n for n in range(4194200, 4194300))], rows=24, cols=120)
+    t.until("f14")
+    t.send("backtab")
+    t.until("process 4194204 has ended")	# the view Health has them all
+    t.send("q")
+    assert t.ends() == 0
+    assert " messages more. Try: probee record" in t.text() and t.text().count("probee: ") == 2, t.text()
+
+
 def command():
     t = Terminal([probee, "top", "--", "sh", "-c", "sleep 2; echo on the screen"], rows=24, cols=100)
     t.until("ended", seconds=20)
@@ -193,7 +211,7 @@ for case in sys.argv[1:]:
     globals()[case]()
 E2
 export TERMINAL=$ROOT/tests/cli PROBEE
-for case in views killed stopped samples_from_memory command; do
+for case in views killed stopped samples_from_memory brief command; do
 	check "terminal: $case" timeout 150 $python -B drive.py $case
 done
 check "what top kept is whole, and nothing is lost" "$PROBEE" report kept.pbz --strict --collapse=kept.folded

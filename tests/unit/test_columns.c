@@ -131,6 +131,30 @@ static const char *wrap(const char *s, size_t width)
 	return text;
 }
 
+static const char *end_of(const char *s, size_t room)
+{
+	size_t size, columns;
+	FILE *out;
+
+	free(text);
+	out = open_memstream(&text, &size);
+	columns = columns_put_end(out, s, strlen(s), room);
+	fclose(out);
+	assert_int_equal(columns, columns_of(text, size));
+	assert_true(columns <= room);
+	return text;
+}
+
+static void test_the_beginning_goes(void **state)
+{
+	(void)state;
+	assert_string_equal(end_of("data from pipe:[12]", 19), "data from pipe:[12]");
+	assert_string_equal(end_of("data from pipe:[12]", 12), "...pipe:[12]");
+	assert_string_equal(end_of("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 4), "...\xc3\xa9");
+	assert_string_equal(end_of("abcdef", 2), "..");
+	assert_string_equal(end_of("abcdef", 0), "");
+}
+
 static void test_wrap(void **state)
 {
 	(void)state;
@@ -159,6 +183,7 @@ int main(void)
 		cmocka_unit_test(test_many_brackets_are_quick),
 		cmocka_unit_test(test_rust),
 		cmocka_unit_test(test_the_middle_goes),
+		cmocka_unit_test(test_the_beginning_goes),
 		cmocka_unit_test(test_wrap),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
