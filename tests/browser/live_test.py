@@ -112,6 +112,14 @@ class Tests(used.Used):
         self.key("2")
         self.check("and the page is still of use", "parse" in self.text("functions"), self.text("functions"))
 
+    def test_room(self):
+        for width in (900, 500):
+            self.serve("typical", 100, width=width, height=700)
+            self.has_room(f"{width}x700", width, 700)
+            self.check("the button that pauses is in reach", self.page.js("""(r => r.left >= 0 && r.right <= innerWidth && r.width > 0)(
+                id("pause").getBoundingClientRect())"""))
+            self.shot(f"room_{width}")
+
     def test_zoom_stays(self):
         self.serve("typical", 20)		# functions that come later stand before parse
         self.focus_flame("ArrowUp", "ArrowUp", "ArrowUp", "Enter")

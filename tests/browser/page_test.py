@@ -485,6 +485,23 @@ class Tests(used.Used):
         self.check("no sample is said", "no samples" in self.page.js("document.body.textContent"))
         self.shot("empty")
 
+    def test_room(self):
+        for width in (900, 500):
+            for case in ("typical", "many", "hostile"):
+                self.open(case, width=width, height=700)
+                self.has_room(f"{case}, {width}x700", width, 700)
+            self.open("typical", width=width, height=700)
+            self.shot(f"room_{width}")
+            self.check("what was lost is said in a line", self.page.js("id('brief').textContent"))
+            self.equal("and in the details", self.page.js("document.querySelectorAll('#facts > p').length > 0"), True)
+            self.press("Inverted")
+            self.check(f"a choice that does not fit in {width} is scrolled to", "inverted" in self.fragment(), self.fragment())
+            self.page.js("id('controls').scrollLeft = 0")
+            x, y = self.page.js("(r => [r.x + 100, r.y + 10])(id('controls').getBoundingClientRect())")
+            self.page.call("Input.dispatchMouseEvent", {"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": 120})
+            self.page.settle()
+            self.check("the wheel scrolls a row", self.page.js("id('controls').scrollLeft") > 0)
+
     def test_hostile(self):
         page = self.page
         for view in ("flame", "functions", "sandwich", "threads", "waits", "tree"):

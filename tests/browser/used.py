@@ -12,7 +12,7 @@ from devtools import Browser, find_chromium
 
 HELPERS = """
 window.id = i => document.getElementById(i);
-window.middle = e => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] };
+window.middle = e => { e.scrollIntoView({ block: "nearest", inline: "center", behavior: "instant" }); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] };
 window.labelled = t => [...document.querySelectorAll("button, [role=tab]")].find(e => e.textContent === t);
 """
 
@@ -52,6 +52,18 @@ class Used:
         self.page.open(f"file://{self.directory}/{case}.{self.suffix}{fragment}")
         if self.page.has_scripts:
             self.ready()
+
+    def has_room(self, what, width, height):
+        """The graph has most of a small window: choices stand in rows that scroll, and what was lost is behind a click."""
+        self.equal(f"{what}: the page is as wide as the window", self.page.js("document.documentElement.scrollWidth"), width)
+        room = self.page.js("id('view').getBoundingClientRect().height")
+        self.check(f"{what}: the graph has 70 % of the window", room >= 0.7 * height, room)
+        heights = self.page.js("[...document.querySelectorAll('.row')].map(e => e.getBoundingClientRect().height)")
+        self.check(f"{what}: each row of choices is one line", heights and max(heights) <= 40, heights)
+        head = self.page.js("id('head').getBoundingClientRect().height")
+        self.check(f"{what}: the head is two lines", head <= 60, head)
+        self.equal(f"{what}: nothing is red", self.page.js("""[...document.querySelectorAll("body *")].filter(e => e.getClientRects().length
+            && getComputedStyle(e).color === "rgb(179, 19, 15)").map(e => e.textContent)"""), [])
 
     def shot(self, name):
         """A screenshot, as PNG."""

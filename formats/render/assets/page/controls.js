@@ -187,6 +187,7 @@ function makeWindowChoice()
 	const live = data.live ? makeLiveBar() : null, legend = makeActivityLegend();
 	const box = make("div", { id: "time-bar" }, live ?? "", make("span", { class: "name" }, "Time "), text, whole, heat, also, legend);
 
+	box.head = live?.head ?? [];
 	box.changed = () => {
 		text.textContent = `${windowText()} \u00b7 ${weightText(selectionNow().weight, shownEvent())} in ${plural(selectionNow().count, "sample")}`;
 		whole.disabled = state.from === null && state.to === null;
@@ -271,12 +272,12 @@ function makeBar()
 	const quiet = toggle(plural(data.quiet, "quiet thread"), "quiet", "Also threads that slept all the time");
 	const children = [
 		chooser("Show", "event", eventOptions),
+		makeSearch(),
 		chooser("Process", "process", processOptions),
 		chooser("Thread", "thread", threadOptions),
 		chooser("CPU", "cpu", cpuOptions),
 		chooser("State", "activity", activityOptions),
 		quiet,
-		makeSearch(),
 	];
 	const bar = make("div", { id: "bar", role: "toolbar", "aria-label": "Filters" }, ...children);
 

@@ -205,6 +205,7 @@ function fillFacts()
 	list.replaceChildren(...factList().flatMap(([what, text]) => [make("dt", {}, what), make("dd", {}, text)]));
 	warning.textContent = store.facts.warning;
 	warning.hidden = !store.facts.warning;
+	tellBrief();
 }
 
 /* ---- The bar ---- */
@@ -262,7 +263,10 @@ function makeLiveBar()
 	const accumulate = button("Accumulate", "All that has come, or only what the latest update brought (a)", toggleAccumulate, { id: "accumulate" });
 	const follow = button("Follow", "Let the window of time follow the end again", () => change({ last: live.last ?? 60 }), { id: "follow" });
 	const downloads = makeDownloads();
-	const bar = make("span", { id: "live-bar" }, pause, last, follow, accumulate, make("output", { id: "live-status" }), downloads);
+	const bar = make("span", { id: "live-bar" }, last, follow, accumulate, downloads);
+
+	/* These are in reach at any width: in the corner of the page. */
+	bar.head = [make("output", { id: "live-status" }), pause];
 
 	bar.changed = () => {
 		const isFixed = state.from !== null && state.last === null;

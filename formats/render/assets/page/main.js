@@ -139,24 +139,69 @@ function notes()
 	return said.map((text) => make("p", { class: "note said" }, text));
 }
 
+/* A row of choices goes sideways with the wheel, and fades at its end while there is more. */
+function makeRow(attrs, ...kids)
+{
+	const row = make("div", attrs, ...kids);
+	const tell = () => row.classList.toggle("more", row.scrollWidth - row.clientWidth - row.scrollLeft > 1);
+
+	row.classList.add("row");
+	row.addEventListener("scroll", tell, { passive: true });
+	row.addEventListener("wheel", (e) => {
+		const before = row.scrollLeft;
+
+		row.scrollLeft += e.deltaX || e.deltaY;
+		if (row.scrollLeft !== before)
+			e.preventDefault();
+	}, { passive: false });
+	new ResizeObserver(tell).observe(row);
+	row.changed = tell;
+	return row;
+}
+
+/* What was said in the head of the page is in its details; the line that opens them has the first of it. */
+function foldHead()
+{
+	const facts = byId("facts"), said = document.querySelectorAll("#head > .answer, #head > .warn");
+
+	facts.firstElementChild.after(...said);
+	facts.firstElementChild.append(make("span", { id: "brief" }));
+	tellBrief();
+}
+
+function tellBrief()
+{
+	const said = [...document.querySelectorAll("#facts > p")].filter((p) => !p.hidden && p.textContent);
+	const first = said.find((p) => p.classList.contains("wrong")) ?? said.find((p) => p.classList.contains("warn")) ?? said[0];
+	const brief = byId("brief");
+
+	if (!brief)
+		return;
+	brief.textContent = first?.textContent ?? "";
+	brief.classList.toggle("wrong", Boolean(first?.classList.contains("wrong")));
+}
+
 function buildPage()
 {
 	const main = byId("main"), tabs = makeTabs(), bars = [makeBar(), makeTreeBar(), makeCorner()];
 	const timeBar = data.delta ? null : makeWindowChoice(), timed = [];
 
+	const rows = [makeRow({ id: "controls" }, bars[0], timeBar ?? ""), makeRow({ id: "tab-bar" }, tabs, bars[1])];
+
 	if (timeBar) {
 		timeline = new Timeline();
-		timed.push(timeBar, timeline.box);
+		timed.push(timeline.box);
 	}
 	byId("static")?.remove();
-	main.append(make("div", { id: "help-place" }, makeHelp()), bars[0], ...timed,
-		make("div", { id: "tab-bar" }, tabs, bars[1]),
+	main.append(make("div", { id: "help-place" }, makeHelp()), rows[0], ...timed, rows[1],
 		make("div", { id: "view", role: "tabpanel" }));
 	main.append(makeDescriptions(), make("div", { id: "said", class: "hidden", "aria-live": "polite" }));
 	document.body.append(make("footer", {}, make("div", { id: "foot" })));
-	byId("head").append(...notes());
+	foldHead();
+	byId("facts").append(...notes());
+	bars[2].prepend(...timeBar?.head ?? []);
 	byId("head").prepend(bars[2]);
-	parts.push({ changed: applyTheme }, ...(timeBar ? [timeBar, timeline] : []), tabs, ...bars, viewPart);
+	parts.push({ changed: applyTheme }, ...(timeBar ? [timeBar, timeline] : []), tabs, ...bars, ...rows, viewPart);
 }
 
 function listen()

@@ -6,8 +6,11 @@
  * window, and all other views show that alone. A second event has a strip of its own below, on the
  * same axis.
  */
-const STRIP_TALL = 84, ALSO_TALL = 58, HEAT_TALL = 164, AXIS = 18, LEFT = 12;
+const STRIP_TALL = 84, STRIP_LOW = 52, LOW_WINDOW = 800, ALSO_TALL = 58, HEAT_TALL = 164, AXIS = 18, LEFT = 12;
 const HEAT_ROWS = 40;
+
+/* In a low window the graph below needs the room. */
+const stripTall = () => innerHeight < LOW_WINDOW ? STRIP_LOW : STRIP_TALL;
 const STRETCHES = [1e6, 1e7, 1e8, 1e9, 1e10, 6e10, 6e11, 3.6e12, 8.64e13];
 
 const evenEdges = (from, to, n) => Array.from({ length: n + 1 }, (_, k) => from + (to - from) * k / n);
@@ -196,7 +199,7 @@ class Timeline {
 		if (!this.box.isConnected || !shownEvent())
 			return;
 		this.plotWidth = Math.max(1, this.box.clientWidth - 2 * LEFT);
-		const own = state.heat ? HEAT_TALL : STRIP_TALL, tall = own + (alsoEvent() ? ALSO_TALL : 0);
+		const own = state.heat ? HEAT_TALL : stripTall(), tall = own + (alsoEvent() ? ALSO_TALL : 0);
 		const c = prepare(this.canvas, this.box.clientWidth, tall);
 
 		if (state.heat)
