@@ -699,6 +699,7 @@ CAPTURE_MAIN_SRCS := \
 	src/commands/cmd_xstack.c \
 	src/commands/doctor_bpf.c \
 	src/commands/doctor_finding.c \
+	src/commands/doctor_hidden.c \
 	src/commands/doctor_system.c \
 	src/commands/flight_command.c \
 	src/commands/legacy.c \

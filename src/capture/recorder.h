@@ -170,6 +170,9 @@ int recorder_settle(struct recorder *r, uint32_t scan, bool patient, revisit_fn 
 int recorder_show(struct recorder *r);
 int recorder_service(struct recorder *r);
 uint64_t recorder_next_service_ns(const struct recorder *r);	/* CLOCK_MONOTONIC */
+/* Whether some processes or threads alone were asked for. */
+bool recorder_is_filtered(const struct recorder *r);
+
 /* To be called after the first scan: threads that no scan will show, as hidden_tasks(). */
 uint64_t recorder_hidden(const struct recorder *r, uint64_t begin_ns, char *text, size_t size);
 /*

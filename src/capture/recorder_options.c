@@ -10,6 +10,11 @@ bool recorder_has_filter(const struct recorder_options *o)
 	       (o->rules && target_rules_are_open(o->rules));
 }
 
+bool recorder_is_filtered(const struct recorder *r)
+{
+	return recorder_has_filter(&r->opts);
+}
+
 bool recorder_in_a_hurry(const struct recorder *r)
 {
 	return r->opts.hurry && r->opts.hurry(r->opts.sink_ctx);

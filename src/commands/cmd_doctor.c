@@ -31,6 +31,7 @@ static const struct check checks[] = {
 	{ "sample helpers", doctor_look_sampler_helpers },
 	{ "snapshot program", doctor_look_iterator },
 	{ "snapshot helpers", doctor_look_iterator_helpers },
+	{ "threads in snapshots", doctor_look_hidden },
 	{ "cpu-clock event", doctor_look_cpu_clock },
 	{ "cycles event", doctor_look_cycles },
 	{ "open files", doctor_look_files },

@@ -42,3 +42,6 @@ void doctor_look_uprobes(struct finding *f);
 void doctor_look_off_cpu(struct finding *f);
 void doctor_look_cpu_clock(struct finding *f);
 void doctor_look_cycles(struct finding *f);
+
+/* doctor_hidden.c: whether snapshots can have all threads. */
+void doctor_look_hidden(struct finding *f);

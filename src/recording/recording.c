@@ -454,6 +454,18 @@ static const char *place_text(const struct trace_file *t)
 			      : "standard output";
 }
 
+/* A recording without a sample says why: it is no mistake, but nothing can be seen in it. */
+static void say_nothing_seen(const struct recording *r)
+{
+	if (!r->stats.samples && !r->counts.rows && !r->lost)
+		note("nothing was recorded: %s",
+		     r->mode->sample && !r->counts.scans
+			     ? "what was asked for did not happen, or its threads did not run. "
+			       "Try: probee snapshot, which shows threads that wait as well"
+			     : "no such thread was there, or this kernel does not list it (probee "
+			       "doctor)");
+}
+
 static void say_summary(const struct recording *r)
 {
 	const struct session_stats *st = &r->stats;
@@ -471,6 +483,7 @@ static void say_summary(const struct recording *r)
 	     (double)(r->loop.end_ns - r->loop.begin_ns) / 1e9, whole, lost,
 	     human_bytes(r->trace.file_bytes, size),
 	     place_text(&r->trace));
+	say_nothing_seen(r);
 	if (r->others[0])
 		note("%s", r->others);
 }

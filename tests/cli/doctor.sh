@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/commands/cmd_doctor.c src/commands/doctor_bpf.c src/commands/doctor_system.c
+# covers: src/commands/cmd_doctor.c src/commands/doctor_bpf.c src/commands/doctor_hidden.c src/commands/doctor_system.c
 # probee doctor: runs without rights, one line per check, a remedy with every "no".
 . tests/cli/lib.sh
 
@@ -21,6 +21,7 @@ silent
 well_formed
 prints 'kernel: '"$(uname -r)"
 prints 'interpreters: functions of python 3.8 to 3.14'
+prints ' threads in snapshots: '
 able=$rc
 
 run probee doctor -q

@@ -73,7 +73,7 @@ check "it ends" inside systemctl stop probee-agent.service
 check "in good order" is Result success
 check "no window is open" equal "$(spool '\.open$')" 0
 inside sh -c 'journalctl -u probee-agent --no-pager -o cat' >journal
-check "it says nothing else" not grep -vE '^probee: (recording; windows|the configuration was read again|snapshots lack)|systemd\[|^(Start|Stopp|Reload|Scheduled|probee-agent.service:)' journal
+check "it says nothing else" not grep -vE '^probee: (recording; windows|the configuration was read again|snapshots do not have)|systemd\[|^(Start|Stopp|Reload|Scheduled|probee-agent.service:)' journal
 cat journal | sed 's/^/# /'
 kill -KILL "$init"
 wait $outer 2>/dev/null

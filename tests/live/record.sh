@@ -45,6 +45,11 @@ check "--weight cpu of samples alone: all" equal "$(folded one.pbz --weight cpu 
 check "--waits: its rows without being told" grep -q '^Snapshot ' <("$PROBEE" report both.pbz --waits -q)
 run_limited report both.pbz --weight time --collapse
 check "an unknown weight" equal "$RC" 2
+sleep 600 &
+STARTED+=($!)
+sample -p $! -d 1 -o none.pbz
+check "nothing ran: no error" equal "$RC" 0
+check "nothing ran: it says why" grep -q 'nothing was recorded: .* its threads did not run. Try: probee snapshot' "$T/err"
 finish "$sleepers"
 finish "$spinner"
 done_testing

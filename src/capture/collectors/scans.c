@@ -198,8 +198,14 @@ static void say_hidden(struct scans *w, uint64_t begin_ns)
 {
 	char text[512];
 
-	if (recorder_hidden(w->recorder, begin_ns, text, sizeof(text)))
-		say(w, text);
+	if (!recorder_hidden(w->recorder, begin_ns, text, sizeof(text)))
+		return;
+	/* That is so on this machine each time, as doctor says. */
+	if (recorder_is_filtered(w->recorder))
+		note("%s", text);
+	else
+		note_verbose("%s", text);
+	session_note(recorder_session(w->recorder), 1, text);
 }
 
 static uint64_t period_at(const struct scans *w, uint64_t time_ns)

@@ -56,7 +56,9 @@ uint64_t hidden_tasks(const struct processes *ps, const struct hidden_scope *sco
 			n += (size_t)snprintf(named + n, sizeof(named) - n, "%s%u (%.15s)",
 					      processes > 1 ? ", " : "", p->tgid, p->comm);
 	}
-	snprintf(text, size, "snapshots lack %" PRIu64 " %s of %s %s%s: this kernel hides them",
+	snprintf(text, size,
+		 "snapshots do not have %" PRIu64 " %s of %s %s%s: this kernel does not list them "
+		 "for BPF programs. Samples have what they run; what they wait for is not seen",
 		 threads, plural(threads, "thread", "threads"),
 		 plural(processes, "process", "processes"), named,
 		 processes > MAX_NAMED ? " and others" : "");

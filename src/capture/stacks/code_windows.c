@@ -77,7 +77,7 @@ static void say_over(struct code_windows *cw, const struct process *p)
 		return;
 	cw->has_said_over = true;
 	note("process %u (%.15s) makes code faster than it is read: callers of such code are "
-	     "guessed by its frame pointers (counted in META unwind.windows)",
+	     "guessed by its frame pointers, and their stacks may be wrong",
 	     p->tgid, p->comm[0] ? p->comm : "?");
 }
 
