@@ -71,7 +71,8 @@ static const char *keep(struct profile *p, const char *s)
 /* Says that this is not the whole tree, or not the usual one. */
 static void tell_view(const struct report *rep, const struct view *v, struct profile *p)
 {
-	struct report_amount amount = { report_event(rep), p->facts.samples, p->facts.weight, 0 };
+	struct report_amount amount = { report_event(rep), p->facts.samples, p->facts.weight,
+					p->facts.nr_scans };
 	const char *part = v->callers ? v->callers : v->callees;
 	char text[768], much[WEIGHT_TEXT_MAX];
 

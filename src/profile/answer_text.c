@@ -160,7 +160,8 @@ static void put_event(struct writing *w)
 	struct shown_time t = shown_time(w->rep);
 	uint64_t ns = t.to_ns - t.from_ns;
 	uint32_t cpus = report_info(w->rep)->online_cpus;
-	struct report_amount amount = { w->event, w->sum->samples, w->sum->weight, 0 };
+	struct report_amount amount = { w->event, w->sum->samples, w->sum->weight,
+					w->sum->scans };
 	bool of_machine = cpus && shows_machine(w->rep);
 	double busy = ns ? (double)w->sum->weight / (double)ns : 0;
 	char a[512], d[4 * WEIGHT_TEXT_MAX + 16], share[64];

@@ -332,6 +332,7 @@ static void tell_amount(struct fold *f, const struct report *rep, struct profile
 	f->amount.event = report_event(rep);
 	report_amount_text(&f->amount, text, sizeof(text));
 	p->facts.amount = keep(p, text, failed);
+	p->facts.nr_scans = f->amount.scans;
 	report_subject_text(&f->subject, rep, subject, sizeof(subject));
 	report_hidden(rep, &threads, &rows);
 	report_hidden_text(threads, rows, text, sizeof(text));

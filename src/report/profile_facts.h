@@ -22,6 +22,7 @@ struct profile_facts {
 	uint64_t duration_ns;
 	uint64_t samples;		/* number of samples that passed the filters */
 	uint64_t weight;		/* their weight, in unit */
+	uint64_t nr_scans;		/* snapshots that these samples are rows of */
 	/* If the rate was lowered at times: what a sample weighs at the rate asked for; else 0. */
 	uint64_t period;
 	bool has_lengths;		/* in ns; each sample has a length of its own (off-cpu) */

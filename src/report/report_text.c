@@ -161,20 +161,46 @@ bool report_scans_are_whole(const struct report_scans *w)
 	return !t.len && !report_scans_lack(w) && !w->torn;
 }
 
+/* "; 2 kernel stacks are missing" */
+static void put_lack(struct text *t, uint64_t nr, const char *one, const char *many)
+{
+	char n[WEIGHT_TEXT_MAX];
+
+	if (nr)
+		put(t, "; %s %s", count_text(nr, n), plural(nr, one, many));
+}
+
+/* "; 236 user stacks: no unwind information, frame pointer chain broke (no-fde)" */
+static void put_ends(struct text *t, const struct report_scans *w)
+{
+	char n[WEIGHT_TEXT_MAX];
+
+	for (unsigned end = 0; end <= STACK_ENDS; end++) {
+		if (stack_end_is_root(end) || !stack_end_has_stack(end) || end == END_TORN ||
+		    !w->ends[end])
+			continue;
+		put(t, "; %s user %s: %s", count_text(w->ends[end], n),
+		    plural(w->ends[end], "stack", "stacks"), stack_cause_text(end));
+		if (end < STACK_ENDS)
+			put(t, " (%s)", stack_end_name(end));
+	}
+}
+
 void report_scans_text(const struct report_scans *w, char *out, size_t size)
 {
 	char a[WEIGHT_TEXT_MAX], b[WEIGHT_TEXT_MAX];
 	struct text t = { out, size, 0 };
-	const char *sep = "; ";
 
 	out[0] = 0;
 	if (!w->count)
 		return;
 	put(&t, "%s %s, %s %s", count_text(w->count, a), plural(w->count, "snapshot", "snapshots"),
 	    count_text(w->rows, b), plural(w->rows, "thread state", "thread states"));
-	put_problem(&t, &sep, "tasks missing", report_scans_lack(w));
-	put_problem(&t, &sep, "torn", w->torn);
-	put_scan_errors(&t, w, sep);
+	put_lack(&t, report_scans_lack(w), "thread has no row", "threads have no row");
+	put_lack(&t, w->torn, "thread ran while it was read", "threads ran while they were read");
+	put_lack(&t, w->kernel_failed, "kernel stack is missing", "kernel stacks are missing");
+	put_lack(&t, w->hung, "reader hung", "readers hung");
+	put_ends(&t, w);
 }
 
 void report_scan_sums_text(const struct report_scans *w, char *out, size_t size)

@@ -71,8 +71,8 @@ void report_broken_text(const struct stack_health *h, char *out, size_t size);
 void report_names_text(const struct name_health *h, char *out, size_t size);
 
 /*
- * "11 snapshots, 1,177 thread states", and behind that what is missing: "; torn 2, not-read 3,
- * kernel stack 1"; "" without snapshots.
+ * "11 snapshots, 1,177 thread states", and behind that what is missing: "; 1 kernel stack is
+ * missing; 3 user stacks: return address 0 (ra-zero)"; "" without snapshots.
  */
 void report_scans_text(const struct report_scans *w, char *out, size_t size);
 /* Tasks that scans have seen and of which they have neither a row nor a reason for none. */

@@ -38,10 +38,11 @@ import json, re
 w = json.load(open("all.json"))["probee"]["walks"]
 whole = {"root", "root-guess", "none", "kthread", "no-mm", "exec", "torn"}
 want = {end: n for end, n in w["ends"].items() if n and end not in whole}
-want.update({name: n for name, n in (("kernel stack", w["kernel_stack_failed"]), ("reader hung", w["readers_hung"]),
-                                     ("torn", w["torn"])) if n})
+want.update({name: n for name, n in (("kernel stack", w["kernel_stack_failed"]), ("reader", w["readers_hung"]),
+                                     ("thread ran", w["torn"])) if n})
 lines = [l for l in open("all.err") if "thread states" in l]
-said = {m[1]: int(m[2].replace(",", "")) for l in lines for m in re.finditer(r"[;,] ([a-z][a-z0-9_ -]*) ([0-9,]+)\b", l)}
+words = r"; ([0-9,]+) (?:user stacks?: [^;(]*\(([a-z0-9-]+)\)|(kernel stack|reader|thread)s? ?(ran)?[^;]*)"
+said = {m[2] or " ".join(filter(None, m.group(3, 4))): int(m[1].replace(",", "")) for l in lines for m in re.finditer(words, l)}
 print(want, lines)
 assert said == want and len(lines) == bool(want)
 '

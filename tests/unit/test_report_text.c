@@ -11,6 +11,7 @@
 #include "src/model/record.h"
 #include "src/report/report_text.h"
 #include "src/report/trace_events.h"
+#include "src/report/trace_summary.h"
 
 static const struct trace_event
 	cpu = { .name = "cpu-clock", .unit = "ns", .kind = EVENT_CPU_CLOCK, .freq_mhz = 99000, .samples = 1 },
@@ -151,6 +152,28 @@ static void what_is_shown_and_what_else_there_is(void **state)
 	assert_string_equal(text, "");
 }
 
+/* Codes stand behind the words that they are short for. */
+static void what_snapshots_lack_is_said_in_words(void **state)
+{
+	struct report_scans w = { .count = 61, .rows = 241, .tasks_seen = 241 };
+	char text[512];
+
+	(void)state;
+	report_scans_text(&w, text, sizeof(text));
+	assert_string_equal(text, "61 snapshots, 241 thread states");
+	w.ends[END_ROOT] = 100;
+	w.ends[END_NO_FDE] = 236;
+	w.ends[END_RA_ZERO] = 1;
+	report_scans_text(&w, text, sizeof(text));
+	assert_string_equal(text, "61 snapshots, 241 thread states; 236 user stacks: no unwind information, frame pointer "
+			    "chain broke (no-fde); 1 user stack: return address 0 (ra-zero)");
+	memset(w.ends, 0, sizeof(w.ends));
+	w.kernel_failed = 2, w.hung = 1, w.torn = 3, w.tasks_seen = 242;
+	report_scans_text(&w, text, sizeof(text));
+	assert_string_equal(text, "61 snapshots, 241 thread states; 1 thread has no row; 3 threads ran while they were read; "
+			    "2 kernel stacks are missing; 1 reader hung");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +182,7 @@ int main(void)
 		cmocka_unit_test(rates),
 		cmocka_unit_test(a_lower_rate_is_told), cmocka_unit_test(users_who_cost_too_much_are_told),
 		cmocka_unit_test(what_is_shown_and_what_else_there_is),
+		cmocka_unit_test(what_snapshots_lack_is_said_in_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

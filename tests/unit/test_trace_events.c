@@ -204,6 +204,29 @@ static int emit_odd(struct trace_writer *w)
 	return err;
 }
 
+/* A name that is too long is cut where that tells least: its function stays. */
+static void labels_keep_functions(void **state)
+{
+	static const struct { const char *name, *label; } cases[] = {
+		{ "cpu-clock", "cpu-clock" },
+		{ "uprobe:/lib/x86_64-linux-gnu/libc.so.6:malloc", "uprobe:/lib/x86_64-linux-gnu/libc.so.6:malloc" },
+		{ "uprobe:/usr/lib/x86_64-linux-gnu/some/where/deep/libc.so.6:pthread_mutex_lock",
+		  "uprobe:.../libc.so.6:pthread_mutex_lock" },
+		{ "tracepoint:no:path:in:this:one:but:it:is:longer:than:60:bytes:in:all",
+		  "tracepoint:no:path:in:this:one:but:it:is:longer:than:60:byte" },
+		{ "u:/a/name-of-a-file-that-is-much-too-long-to-be-shown-in-whole-by-anybody:f",
+		  "u:/a/name-of-a-file-that-is-much-too-long-to-be-shown-in-who" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct trace_event e = { .name = cases[i].name, .unit = "count" };
+		char label[EVENT_LABEL_MAX];
+
+		assert_string_equal(trace_event_label(&e, label), cases[i].label);
+	}
+}
+
 static void what_makes_no_sense_is_counted(void **state)
 {
 	struct query q = { .event = "alloc (count)" };
@@ -266,6 +289,7 @@ int main(void)
 		cmocka_unit_test(one_event_is_shown),
 		cmocka_unit_test(events_of_one_unit_are_shown_as_one),
 		cmocka_unit_test(says_which_events_there_are),
+		cmocka_unit_test(labels_keep_functions),
 		cmocka_unit_test(what_makes_no_sense_is_counted),
 		cmocka_unit_test(lists_fit),
 	};
