@@ -165,6 +165,7 @@ REPORT_SRCS := \
 	src/profile/tree_builder.c \
 	src/profile/view.c \
 	src/report/cpu_check.c \
+	src/report/event_name.c \
 	src/report/hidden_frames.c \
 	src/report/loss_list.c \
 	src/report/name_health.c \

@@ -38,8 +38,11 @@
 #include "src/base/fail.h"
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
+#include "src/report/event_name.h"
 #include "src/report/query.h"
 #include "src/report/weight_text.h"
+
+#define EVENT_NAME_MAX 60		/* bytes in a label */
 
 int trace_events_init(struct trace_events *t)
 {
@@ -277,27 +280,11 @@ bool trace_event_has_lengths(const struct trace_event *e)
 	return !strcmp(e->unit, "ns") && !e->period && !e->freq_mhz && !e->varies;
 }
 
-/*
- * A name of at most EVENT_NAME_MAX bytes. One that is too long is cut in its path, because what is
- * behind that tells it from others: "uprobe:.../libc.so.6:malloc".
- */
-#define EVENT_NAME_MAX 60
-static int short_name(const char *name, char buf[EVENT_NAME_MAX + 1])
-{
-	const char *colon = strchr(name, ':'), *slash = strrchr(name, '/');
-	size_t len = strlen(name), kind = colon ? (size_t)(colon - name) + 1 : 0;
-
-	if (len <= EVENT_NAME_MAX || !slash || slash < name + kind ||
-	    kind + 3 + strlen(slash) > EVENT_NAME_MAX)
-		return snprintf(buf, EVENT_NAME_MAX + 1, "%s", name);
-	return snprintf(buf, EVENT_NAME_MAX + 1, "%.*s...%s", (int)kind, name, slash);
-}
-
 const char *trace_event_label(const struct trace_event *e, char buf[EVENT_LABEL_MAX])
 {
 	char name[EVENT_NAME_MAX + 1];
 
-	short_name(e->name, name);
+	event_name_cut(e->name, strlen(e->name), EVENT_NAME_MAX, name);
 	if (!e->shares_name)
 		snprintf(buf, EVENT_LABEL_MAX, "%s", name);
 	else

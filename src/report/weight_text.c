@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/visible.h"
+#include "src/report/event_name.h"
 
 #define NAME_BYTES 41			/* of a unit or a name, with its NUL */
 
@@ -79,6 +80,8 @@ static size_t singular_len(const char *name)
 {
 	size_t len = strlen(name);
 
+	if (strchr(name, ':'))		/* that of a probe is no plural */
+		return len;
 	if (len > 4 && (!strcmp(name + len - 4, "ches") || !strcmp(name + len - 4, "sses")))
 		return len - 2;
 	if (len > 1 && name[len - 1] == 's' && name[len - 2] != 's')
@@ -94,7 +97,7 @@ static int is_plain_count(const char *unit)
 const char *weight_text_of(uint64_t weight, const char *unit, const char *name,
 			   char buf[WEIGHT_TEXT_MAX])
 {
-	char number[WEIGHT_TEXT_MAX], shown[NAME_BYTES];
+	char number[WEIGHT_TEXT_MAX], shown[NAME_BYTES], cut[NAME_BYTES];
 	size_t len;
 
 	if (!strcmp(unit, "ns"))
@@ -106,7 +109,8 @@ const char *weight_text_of(uint64_t weight, const char *unit, const char *name,
 	len = weight == 1 ? singular_len(name) : strlen(name);
 	if (!len)
 		return count_text(weight, buf);
-	visible_copy(shown, sizeof(shown), name, len);
+	event_name_cut(name, len, NAME_BYTES - 1, cut);
+	visible_copy(shown, sizeof(shown), cut, strlen(cut));
 	snprintf(buf, WEIGHT_TEXT_MAX, "%.30s %s", count_text(weight, number), shown);
 	return buf;
 }

@@ -82,6 +82,17 @@ static void foreign_words_are_cut(void **state)
 	assert_memory_equal(buf, "18,446,744,073,709,551,615 sss", 30);
 }
 
+/* A probe is told by its function, not by where its file is. */
+static void probes_keep_their_functions(void **state)
+{
+	(void)state;
+	assert_string_equal(weight_text_of(2, "count", "uprobe:/lib/x86_64-linux-gnu/libc.so.6:malloc", buf),
+			    "2 uprobe:.../libc.so.6:malloc");
+	assert_string_equal(weight_text_of(1, "count", "uprobe:/usr/lib/libc.so.6:fgets", buf),
+			    "1 uprobe:/usr/lib/libc.so.6:fgets");
+	assert_string_equal(weight_text_of(1, "count", "page-faults", buf), "1 page-fault");
+}
+
 static void sums_do_not_wrap(void **state)
 {
 	(void)state;
@@ -100,6 +111,7 @@ int main(void)
 		cmocka_unit_test(counts),
 		cmocka_unit_test(other_units_are_scaled_and_named),
 		cmocka_unit_test(foreign_words_are_cut),
+		cmocka_unit_test(probes_keep_their_functions),
 		cmocka_unit_test(sums_do_not_wrap),
 	};
 
