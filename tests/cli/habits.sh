@@ -78,7 +78,8 @@ refused 'trace.pbz can be sent' archive
 for c in sched runqlat; do refused 'probee record -a --off-cpu' $c; done
 for c in lock locks klockstat; do refused 'probee snapshot -a -i 1 --waits' $c; done
 for c in mem memory heap kmem memleak alloc; do refused 'u:libc:malloc' $c record; done
-for c in c2c kvm ftrace timechart; do refused 'probee record -a -d 10' $c; done
+for c in mem c2c; do refused 'does not record accesses' $c record; done
+for c in kvm ftrace timechart; do refused 'probee record -a -d 10' $c; done
 refused 'probee record -- COMMAND' bench
 refused 'probee symbolize' inject
 for c in test check; do refused 'probee doctor' $c; done
