@@ -400,12 +400,25 @@ static int check_target(const struct record_mode *mode, const struct record_args
 	return 0;
 }
 
+/* `--callgrind -o out.cg`: the ending is of no report, so -o names the trace. */
+static void say_where_it_goes(const struct record_args *a)
+{
+	size_t len = a->output ? strlen(a->output) : 0;
+
+	if (a->outputs.nr != 1 || a->outputs.v[0].file || !len || !strchr(a->output, '.') ||
+	    (len > 4 && !strcmp(a->output + len - 4, ".pbz")) || renderer_of_file(a->output))
+		return;
+	note("the trace goes to %s. For the report there: --%s=%s", a->output,
+	     a->outputs.v[0].renderer->name, a->output);
+}
+
 static int check_output(struct record_args *a)
 {
 	if (a->output && output_descriptor(a->output) == STDOUT_FILENO)
 		a->output = "-";
 	if (a->outputs.nr && a->output && !strcmp(a->output, "-"))
 		return fail_why(-EINVAL, "-o - leaves no trace to render from. Try: -o FILE");
+	say_where_it_goes(a);
 	if (a->user_only && a->kernel_only)
 		return fail_why(-EINVAL,
 				"--user-only and --kernel-only leave nothing. Try: one of them");

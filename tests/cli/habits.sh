@@ -163,6 +163,7 @@ run probee sample no-such-program; exits 2; says 'there is no such program'; say
 run probee sample -p 1 prog; exits 2; says 'a command and -p'
 run probee sample -p 1 -K -U -- sleep 2; exits 2; says 'sleep 2: taken for -d 2'
 run probee sample -p 1 -- sleep x; exits 2; says 'a command and -p'
+run probee sample --callgrind -o out.cg -K -U -- prog; exits 2; says 'For the report there: --callgrind=out.cg'
 run probee sample -C 0 -K -U -- prog; exits 2; says 'of this command alone'
 run probee record -p 1 -t 2 prog -x --no-such; exits 2; says 'a command and -p'
 run probee snapshot 1,x; exits 2; says 'probee snapshot -p PID'
