@@ -502,7 +502,8 @@ int legacy_run(const struct command_table *all, int argc, char **argv)
 	if (opt_is_help(nr))
 		rc = show_help(&list);
 	else if (nr > 0)
-		fail_why(-EINVAL, "%s: what is that? Try: probee -- %s", argv[1], argv[1]);
+		fail_why(-EINVAL, "%s: what is that? Try: probee %s %s", argv[1],
+			 argv[1][strspn(argv[1], "0123456789,")] ? "--" : "-p", argv[1]);
 	else if (!nr && !complete_sample(l, argc, argv, command))
 		rc = run(l);
 	release(&l->sample);

@@ -87,6 +87,8 @@ for c in stack stacks pstack gstack jstack bt backtrace threads; do means $c -h 
 refused 'probee top --view threads' ps
 for c in convert to transform; do refused 'probee report FILE -o' $c trace.pbz x.json; done
 refused 'probee record' import perf.data
+refused 'probee tui FILE' import trace.pbz
+for c in connect adhoc; do refused '--push' $c --pid 1; done
 for c in syscalls strace syscount; do refused 'raw_syscalls:sys_enter' $c; done
 for c in uprobe kprobe usdt tracepoint probe; do refused 'probee probes SPEC' $c malloc; done
 for c in stop kill; do refused 'Ctrl-C' $c; done
@@ -112,6 +114,7 @@ for c in sample record; do
 done
 refused 'probee dump' dump --locals
 understood record -e wall
+understood record -s
 refused 'probee record' sample -e wall
 for c in sample record snapshot; do
 	for v in fp dwarf dwarf,8192 lbr auto; do understood $c --call-graph $v; understood $c --call-graph=$v; done
@@ -250,6 +253,9 @@ refused 'probee serve FILE' -http=:8080 trace.pbz
 refused 'probee serve FILE' -http :8080 trace.pbz
 for o in -web -svg -dot -png -pdf; do refused 'probee report FILE -o x.svg' $o trace.pbz; done
 refused 'probee report FILE -o x.pb.gz' -proto trace.pbz
+for o in -focus -ignore -nodecount -sample_index; do refused '--include' $o x trace.pbz; refused '--include' $o=x trace.pbz; done
+refused 'probee record -d 10' -seconds 5 http://localhost/debug
+refused 'Try: probee -p 12' -f 9 12
 for o in -base -diff_base; do refused 'probee diff BEFORE AFTER' $o trace.pbz.old trace.pbz; done
 for o in --node --remote-store-address --server-address --application-name; do
 	refused 'probee agent --example' $o x
