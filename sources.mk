@@ -595,6 +595,8 @@ CAPTURE_SRCS := \
 	src/tui/flame_view.c \
 	src/tui/function_minute.c \
 	src/tui/health_view.c \
+	src/tui/process_memory.c \
+	src/tui/processes_view.c \
 	src/tui/sample_export.c \
 	src/tui/screen.c \
 	src/tui/threads_view.c \

@@ -54,11 +54,11 @@ static int show(const struct tui_args *args, struct top_recorder *r, const char 
 		const char *url)
 {
 	struct tui_source source = {
-		.name = path ? path : "live", .is_live = true, .frees = !path,
+		.name = path ? path : "live", .is_live = true, .is_here = true, .frees = !path,
 		.kept_bytes = LIVE_KEPT_BYTES,
 		.is_over = top_recorder_is_over, .message = top_recorder_message,
 		.messages = top_recorder_messages,
-		.shut_in = give_up_rights, .ctx = r, .url = url,
+		.shut_in = give_up_rights, .shut_in_asked = shut_in_asking, .ctx = r, .url = url,
 	};
 
 	source.fd = open_trace(r, path);
@@ -86,6 +86,8 @@ static int view(const struct top_args *args, struct top_recorder *r, const char 
 	int code;
 
 	shown.show.until_end = args->serve.until_end;
+	if (!shown.show.view && !shown.show.once && !shown.follow)
+		shown.show.view = "processes";
 	if (args->is_served && start_server(args, r, path, &server))
 		return EXIT_FAILED;
 	code = show(&shown, r, path, args->is_served ? server.url : NULL);

@@ -50,8 +50,9 @@ static int parse_size(const struct opt *o, const char *value, void *dst)
 }
 
 static const struct opt rows[] = {
-	{ 0, "view", "flame|top|threads|waits|time|health",
-	  "what is shown first (default flame)", parse_view, AT(show.view), NULL, "View", NULL },
+	{ 0, "view", "processes|flame|top|threads|waits|time|health",
+	  "what is shown first (default flame; of top on a terminal: processes)",
+	  parse_view, AT(show.view), NULL, "View", NULL },
 	{ 0, "update-mode", "accumulate|reset|decay",
 	  "all since the beginning; the time since the last picture; what is old weighs less "
 	  "(default accumulate)",

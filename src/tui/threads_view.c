@@ -37,33 +37,13 @@ static enum style state_style(char letter)
 	return letter == 'R' ? STYLE_GOOD : letter == 'D' ? STYLE_WARN : STYLE_NORMAL;
 }
 
-/* What a thread waits for, in words; "" if nothing is known. The caller frees it. */
-static char *waits_for(struct tui *t, const struct rec_sample *rec)
-{
-	const struct syscall_names *calls = tui_calls(t);
-	char number[WAIT_CALL_MAX], *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	if (out && calls && rec->state != TASK_RUNNING && rec->state != TASK_RUNNABLE &&
-	    !wait_put_object(tables(t), calls, rec, out) && rec->syscall)
-		fputs(wait_call_name(calls, rec, number), out);
-	if (out && fclose(out))
-		out = NULL;
-	if (!out) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
 /* The innermost function of the program, and the place in the kernel. */
 static void put_place(struct tui *t, int row, int col, const struct rec_sample *rec)
 {
 	struct wait_function f;
 	char buf[FRAME_TEXT_MAX];
 	const char *place = wait_place(tables(t), rec->kstack, buf);
-	char *what = waits_for(t, rec);
+	char *what = tui_waits_for(t, rec);
 	int room = t->canvas.cols - col, used;
 
 	wait_function_of(tables(t), rec->ustack, &f);
@@ -199,7 +179,7 @@ static void draw_detail(struct tui *t, const struct thread_rows *r, const struct
 	put_history(t, row++, 9, t->canvas.cols - 9 < 120 ? t->canvas.cols - 9 : 120, th->thread);
 	if (!th->rec)
 		return;
-	what = waits_for(t, th->rec);
+	what = tui_waits_for(t, th->rec);
 	if (what && what[0])
 		canvas_printf(&t->canvas, row++, 0, t->canvas.cols, STYLE_NORMAL, "%-8s %s",
 			      "waits", what);

@@ -145,6 +145,8 @@ static int open_all(struct terminal_run *s, const struct tui_source *source,
 	if (err)
 		return err;
 	err = export_files_open(&s->t.exports, &from);
+	if (!err && source->is_here)
+		err = process_memory_open(&s->t.memory, source->shut_in_asked);
 	if (!err && source->shut_in)
 		err = source->shut_in();
 	if (!err)
@@ -172,6 +174,7 @@ int tui_run(const struct tui_source *source, const struct tui_options *opts)
 	screen_close(&s->screen);
 	stop_signals_close(&s->stop);
 	export_files_close(&s->t.exports);
+	process_memory_close(&s->t.memory);
 	tui_state_close(&s->t);
 	free(s);
 	return err;

@@ -25,6 +25,8 @@ static const struct {
 	{ "arrows, hjkl", "move" },
 	{ "f, b, PgDn, PgUp", "a page" },
 	{ "g, G, Home, End", "the first, the last" },
+	{ "Processes", NULL },
+	{ "Enter, Esc", "all views show this process alone, or all again" },
 	{ "Flame", NULL },
 	{ "Enter, double click", "zoom into the function" },
 	{ "Esc", "forget what was looked for, then zoom out" },

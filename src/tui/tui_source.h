@@ -13,6 +13,7 @@ struct tui_source {
 	int fd;				/* of the trace, a regular file; tui_run() closes it */
 	const char *name;		/* for people: "trace.pbz", "this machine" */
 	bool is_live;			/* a recorder writes it now */
+	bool is_here;			/* its processes are those of this machine, now */
 	bool frees;			/* feed.h */
 	uint64_t kept_bytes;		/* likewise */
 	const struct live_limits *limits;	/* feed.h */
@@ -23,6 +24,8 @@ struct tui_source {
 	const char *(*messages)(void *ctx);	/* all lines of it; likewise */
 	/* Gives up all rights, once files and terminal are open; NULL: nothing. */
 	int (*shut_in)(void);
+	/* Likewise in a process that reads files for it; NULL: nothing. */
+	int (*shut_in_asked)(void);
 	const char *url;		/* where it is served to browsers as well; NULL: nowhere */
 	void *ctx;
 };

@@ -25,6 +25,7 @@
 #include "src/tui/cursor.h"
 #include "src/tui/export_files.h"
 #include "src/tui/function_minute.h"
+#include "src/tui/process_memory.h"
 #include "src/tui/top_list.h"
 #include "src/tui/tui_keycodes.h"
 #include "src/tui/tui_search.h"
@@ -45,6 +46,11 @@ struct top_state {
 	struct function_minute minute;
 	uint8_t *open;			/* by node, in tree mode: its children are shown */
 	size_t cap_open;
+};
+
+struct processes_state {
+	struct cursor cursor;
+	uint32_t at_tgid;		/* the process that is selected; 0: none yet */
 };
 
 struct threads_state {
@@ -77,6 +83,7 @@ struct tui {
 	struct feed *feed;
 	struct syscall_names *calls;	/* tui_calls() */
 	struct export_files exports;	/* opened by the caller, if at all */
+	struct process_memory memory;	/* likewise */
 	char export_name[EXPORT_NAME_MAX];	/* while .exports.is_busy */
 	bool is_leaving;		/* was told that a file is not written yet */
 	struct canvas canvas;
@@ -104,6 +111,7 @@ struct tui {
 	/* Where the user is. */
 	struct flame_state flame;
 	struct top_state top;
+	struct processes_state processes;
 	struct threads_state threads;
 	struct time_state time;
 	uint32_t scroll;		/* of waits, health and help */

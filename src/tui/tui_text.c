@@ -2,7 +2,9 @@
 #include "src/tui/tui_text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "formats/render/waits/wait_text.h"
 #include "src/base/clock.h"
 #include "src/model/definition_store.h"
 #include "src/report/weight_text.h"
@@ -67,4 +69,23 @@ const char *tui_weight(const struct tui *t, uint64_t weight, char buf[96])
 {
 	_Static_assert(WEIGHT_TEXT_MAX <= 96, "buf");
 	return weight_text(weight, t->profile->facts.unit, buf);
+}
+
+char *tui_waits_for(struct tui *t, const struct rec_sample *rec)
+{
+	const struct syscall_names *calls = tui_calls(t);
+	char number[WAIT_CALL_MAX], *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (out && calls && rec->state != TASK_RUNNING && rec->state != TASK_RUNNABLE &&
+	    !wait_put_object(live_profile_tables(tui_live(t)), calls, rec, out) && rec->syscall)
+		fputs(wait_call_name(calls, rec, number), out);
+	if (out && fclose(out))
+		out = NULL;
+	if (!out) {
+		free(text);
+		return NULL;
+	}
+	return text;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Times, weights, shares and names as the views show them. Each function returns its buffer. */
+/* Times, weights, shares and names as the views show them. What is given a buffer returns it. */
 #pragma once
 
 #include <stdint.h>
 
+struct rec_sample;
 struct tui;
 
 /* "12.3 %" of whole. */
@@ -19,3 +20,5 @@ const char *tui_span_text(uint64_t ns, char buf[16]);
 const char *tui_weight(const struct tui *t, uint64_t weight, char buf[96]);
 /* "java (12)", "cc1plus (ended)". */
 const char *tui_process_name(const struct tui *t, uint32_t process, char buf[96]);
+/* What a thread waits for, in words; "" if nothing is known, NULL without memory. On the heap. */
+char *tui_waits_for(struct tui *t, const struct rec_sample *rec);

@@ -25,7 +25,8 @@ struct tui_view {
 	bool (*key)(struct tui *t, int key);	/* false: not a key of this view */
 	bool (*mouse)(struct tui *t, const struct mouse *m, struct area a);	/* or NULL */
 };
-extern const struct tui_view flame_view, top_view, threads_view, waits_view, time_view, health_view;
+extern const struct tui_view processes_view, flame_view, top_view, threads_view, waits_view,
+	time_view, health_view;
 
 struct area tui_area(const struct tui *t);
 /* Moves t->scroll by a key, in a text of nr lines. false: another key. */

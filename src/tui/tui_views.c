@@ -4,9 +4,10 @@
 #include <string.h>
 
 const struct tui_view *const tui_views[TUI_VIEWS] = {
-	&flame_view, &top_view, &threads_view, &waits_view, &time_view, &health_view,
+	&processes_view, &flame_view, &top_view, &threads_view, &waits_view, &time_view,
+	&health_view,
 };
-const char tui_view_names[] = "flame|top|threads|waits|time|health";
+const char tui_view_names[] = "processes|flame|top|threads|waits|time|health";
 
 static const struct tui_view *view_of(const char *name)
 {
@@ -20,7 +21,7 @@ const struct tui_view *tui_views_find(const char *name)
 {
 	const struct tui_view *v = name ? view_of(name) : NULL;
 
-	return v ? v : tui_views[0];
+	return v ? v : &flame_view;
 }
 
 bool tui_has_view(const char *name)

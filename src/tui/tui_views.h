@@ -4,10 +4,10 @@
 
 #include "src/tui/tui_view.h"
 
-#define TUI_VIEWS 6
+#define TUI_VIEWS 7
 extern const struct tui_view *const tui_views[TUI_VIEWS];
 
-extern const char tui_view_names[];	/* "flame|top|...", for options and completion */
+extern const char tui_view_names[];	/* "processes|flame|...", for options and completion */
 bool tui_has_view(const char *name);
-/* The view of this name; the first one if there is none, or for NULL. */
+/* The view of this name; the flame graph if there is none, or for NULL. */
 const struct tui_view *tui_views_find(const char *name);

@@ -102,7 +102,7 @@ def gone(pids, seconds=10):
 
 
 def views():
-    t = Terminal([probee, "top", "-a", "-o", "kept.pbz", "--refresh-ms", "300"], rows=40, cols=160)
+    t = Terminal([probee, "top", "--view", "flame", "-a", "-o", "kept.pbz", "--refresh-ms", "300"], rows=40, cols=160)
     t.until("Flame")
     t.send("/", "f30", "enter")
     t.until("/f30: ")
@@ -132,10 +132,25 @@ def views():
     gone(below_it)
 
 
+# The first view is that of processes: how busy each is, and how much memory it has.
+def processes():
+    t = Terminal([probee, "top", "-p", spinner, "--refresh-ms", "300"], rows=24, cols=80)
+    seen = t.until("chain30 ")
+    for _ in range(100):
+        row = re.search(r"^chain30 +" + spinner + r" +([0-9.]+) #* *([0-9.]+) (KB|KiB|MB|MiB) +R", t.text().replace("\u2588", "#"), re.M)
+        if row and float(row.group(1)) > 0:
+            break
+        t.take(0.1)
+    assert row and 1 < float(row.group(1)) <= 110 and float(row.group(2)) > 0, t.text()
+    t.send("enter"); t.until(" process " + spinner); t.until("f14")
+    t.send("q")
+    assert t.ends() == 0
+
+
 # However the view ends, the recording ends with it.
 def killed():
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP):
-        t = Terminal([probee, "top", "-p", spinner], rows=24, cols=80)
+        t = Terminal([probee, "top", "--view", "flame", "-p", spinner], rows=24, cols=80)
         t.until("f14")
         below_it = below(t.child)
         assert below_it
@@ -151,7 +166,7 @@ def cpu_s(pid):
 
 # A view that stands still takes nothing from the recording: what comes meanwhile is there when it goes on.
 def stopped():
-    t = Terminal([probee, "top", "-p", spinner, "--refresh-ms", "300"], rows=24, cols=120)
+    t = Terminal([probee, "top", "--view", "flame", "-p", spinner, "--refresh-ms", "300"], rows=24, cols=120)
     t.until("f14")
     os.kill(t.child, signal.SIGSTOP)
     before = cpu_s(spinner)
@@ -170,7 +185,7 @@ def stopped():
 # Of a command, until it ends; then the view stays.
 def samples_from_memory():
     """A recording that goes to no file keeps its last segments: reports that need samples are made of these."""
-    t = Terminal([probee, "top", "-p", spinner, "--refresh-ms", "300"], rows=40, cols=120)
+    t = Terminal([probee, "top", "--view", "flame", "-p", spinner, "--refresh-ms", "300"], rows=40, cols=120)
     t.until("f30", 20)
     time.sleep(2)       # for more than its first samples
     t.send("o", "ctrl-u", "memory.csv", "enter")
@@ -184,15 +199,15 @@ def samples_from_memory():
 def brief():
     """Who leaves the view reads two lines at most: how many there were, and the last one."""
     for path in ("brief.pbz", None):
-        t = Terminal([probee, "top", "-p", spinner + ",4194301,4194302,4194303"] + (["-o", path] if path else []), rows=24, cols=240)
+        t = Terminal([probee, "top", "--view", "flame", "-p", spinner + ",4194301,4194302,4194303"] + (["-o", path] if path else []), rows=24, cols=240)
         t.until("f14")
         t.send("q")
         assert t.ends() == 0
         said = [line for line in t.text().split("\n") if line.startswith("probee: ")]
         assert len(said) == 2 and "4194301 has ended, and is left out; process 4194302" in said[0] and " samples" in said[1], said
-    t = Terminal([probee, "top", "-p", spinner + "".join(",%d" % n for n in range(4194200, 4194300))], rows=24, cols=120)
+    t = Terminal([probee, "top", "--view", "flame", "-p", spinner + "".join(",%d" % n for n in range(4194200, 4194300))], rows=24, cols=120)
     t.until("f14")
-    t.send("backtab")
+    t.send("backtab", "backtab")
     t.until("process 4194204 has ended")	# the view Health has them all
     t.send("q")
     assert t.ends() == 0
@@ -200,7 +215,7 @@ def brief():
 
 
 def command():
-    t = Terminal([probee, "top", "--", "sh", "-c", "sleep 2; echo on the screen"], rows=24, cols=100)
+    t = Terminal([probee, "top", "--view", "flame", "--", "sh", "-c", "sleep 2; echo on the screen"], rows=24, cols=100)
     t.until("ended", seconds=20)
     assert "on the screen" not in t.text()
     t.send("q")
@@ -211,7 +226,7 @@ for case in sys.argv[1:]:
     globals()[case]()
 E2
 export TERMINAL=$ROOT/tests/cli PROBEE
-for case in views killed stopped samples_from_memory brief command; do
+for case in processes views killed stopped samples_from_memory brief command; do
 	check "terminal: $case" timeout 150 $python -B drive.py $case
 done
 check "what top kept is whole, and nothing is lost" "$PROBEE" report kept.pbz --strict --collapse=kept.folded

@@ -92,6 +92,49 @@ static void test_functions(void **state)
 	tui_state_close(&t);
 }
 
+/* Each process once, with what its busiest thread does; Enter shows it alone, Esc all again. */
+static void test_processes(void **state)
+{
+	struct tui_source source;
+	struct tui t;
+
+	(void)state;
+	open_tui(&t, &source, NULL, false);
+	t.view = &processes_view;
+	shows(&t, "process                PID");
+	shows(&t, "\nserver x2 ");
+	shows(&t, "\nkworker/0:1              7 ");
+	tui_key(&t, 'g');
+	tui_key(&t, '\n');
+	assert_ptr_equal(t.view, &top_view);
+	assert_true(t.choice.tgid == 100 || t.choice.tgid == 7);
+	t.view = &processes_view;
+	shows(&t, "\nserver x2 ");			/* all are here still */
+	shows(&t, "\nkworker/0:1 ");
+	tui_key(&t, '\033');
+	assert_int_equal(t.choice.tgid, 0);
+	tui_state_close(&t);
+}
+
+/* What this process has is told, and of one that is not there that it is not; nobody answers when it is closed. */
+static void test_memory(void **state)
+{
+	uint32_t pids[] = { (uint32_t)getpid(), 0x7fffffff }, many[MEMORY_ASKED + 1] = { 0 };
+	uint64_t bytes[MEMORY_ASKED + 1];
+	struct process_memory m = { 0 };
+
+	(void)state;
+	assert_false(process_memory_ask(&m, pids, 2, bytes));
+	assert_int_equal(process_memory_open(&m, NULL), 0);
+	assert_true(process_memory_ask(&m, pids, 2, bytes));
+	assert_true(bytes[0] > 100000 && bytes[0] < 1ull << 40);
+	assert_true(bytes[1] == UINT64_MAX);
+	assert_false(process_memory_ask(&m, many, MEMORY_ASKED + 1, bytes));
+	assert_true(process_memory_ask(&m, pids, 1, bytes));
+	process_memory_close(&m);
+	assert_false(process_memory_ask(&m, pids, 2, bytes));
+}
+
 /* No line of the help is longer than the screen. */
 static void test_help(void **state)
 {
@@ -162,7 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions), cmocka_unit_test(test_help), cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_shells),
+		cmocka_unit_test(test_shells), cmocka_unit_test(test_processes), cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
