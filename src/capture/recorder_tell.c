@@ -14,6 +14,7 @@
 #include "src/capture/stacks/deferred_stacks.h"
 #include "src/capture/tables/unwind_loader.h"
 #include "src/foreign/debug_server.h"
+#include "src/helpers/helper.h"
 #include "src/proc/pid_namespace.h"
 
 /* META unwind.tables: see TRACE.md. */
@@ -105,15 +106,19 @@ static int tell_unnamed(struct recorder *r)
 static int tell_missing(struct recorder *r)
 {
 	struct binary_store_stats b;
-	char text[256];
+	struct helper_stats h;
+	char text[384];
 	int err = 0;
 
 	binary_store_stats(r->store, &b);
+	helper_keeper_stats(r->keeper, &h);
 	snprintf(text, sizeof(text),
-		 "%" PRIu64 " questions about files of programs have no answer: what looks into "
-		 "them ended, got no memory, or took too long, or too long before. Names may be "
-		 "missing, and stacks may not be whole",
-		 b.unanswered);
+		 "%" PRIu64 " %s about files of programs %s no answer. Of all that helper "
+		 "processes were asked, %" PRIu64 " ended with their helper, %" PRIu64
+		 " took too long, and %" PRIu64 " were not begun. Names may be missing, and stacks "
+		 "may not be whole. Try: probee symbolize --binary-dir /",
+		 b.unanswered, plural(b.unanswered, "question", "questions"),
+		 plural(b.unanswered, "has", "have"), h.died, h.stalled, h.refused);
 	if (b.unanswered) {
 		note("%s", text);
 		err = session_note(r->session, 1, text);
