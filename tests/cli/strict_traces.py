@@ -68,7 +68,7 @@ def traces():
     yield 'and-a-beginning', WHOLE + ident(OTHER), '1 of 2 recordings were not finished'
     yield 'a-beginning-before', ident(OTHER) + WHOLE, '1 of 2 recordings were not finished'
     yield 'rows-missing', ident() + chunk(BASE, event(1), rows(2), walk_rows(1, 1, 1), receipt(5)) + SECOND + LAST, \
-        'tasks missing 3'
+        '3 threads have no row'
     for cause, name in enumerate(CAUSES):
         yield 'lost-' + name, ident() + FIRST + chunk(lost(cause), seq=1) + LAST, SAID.get(name, name + ' 7')
     gaps = b''.join(rec(forge.FUNC, uv((i << 20) + 5, 1), uv(0, 0, 0, 0) + b'\0\0') for i in range(6))
