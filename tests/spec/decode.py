@@ -109,7 +109,15 @@ class Names:
         """Whether it is the loop of the interpreter that runs the function in its parent, or leads to one (section 4.9)."""
         frame, up = self.seg.frame.get(node[1]), self.seg.node.get(node[0])
         caller = self.seg.frame.get(up[1]) if up else None
-        return bool(frame and (frame['flags'] & 128 or (caller and frame['kind'] == 0 and caller['flags'] & 16)))
+        if not frame or frame['flags'] & 128 or not caller:
+            return bool(frame and frame['flags'] & 128)
+        if frame['kind'] == 0 and caller['flags'] & 16:
+            return not self.is_java(caller)
+        return caller['kind'] == 0 and frame['flags'] & 96 == 32 and self.is_java(frame)
+
+    def is_java(self, frame):
+        binary = self.seg.binary.get(frame['binary']) if frame['flags'] & 16 else None
+        return bool(binary and self.string(binary['path']).startswith(b'[java '))
 
     def stack(self, node):
         """The functions of a stack, outermost first."""
