@@ -127,7 +127,7 @@ static const struct opt rows[] = {
 	  stack_filter_hide, AT(query.hidden), NULL, NULL, NULL },
 	{ 0, "idle", NULL,
 	  "show the stacks of threads that have nothing to do, which text, pictures and pages "
-	  "fold into [idle: waits for ...]: for events, connections, time, signals, work",
+	  "fold into [idle: ...]: for events, connections, time, signals, work",
 	  opt_flag, AT(render.idle), NULL, NULL, NULL },
 	{ 0, "full-names", NULL,
 	  "whole names of functions in text, pictures and pages, too, with all arguments of "

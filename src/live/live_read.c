@@ -11,8 +11,17 @@
 #include "src/profile/profile.h"
 #include "src/report/report.h"
 #include "src/report/report_text.h"
+#include "src/report/state_words.h"
 #include "src/report/trace_events.h"
 #include "src/report/weight_text.h"
+
+/* What is left of the state of a thread: whether it slept. */
+static uint8_t state_of(const struct live_count *c)
+{
+	if (c->activity == ACTIVITY_SLEEPING || c->activity == ACTIVITY_LOCK)
+		return TASK_SLEEPING;
+	return c->activity == ACTIVITY_IDLE_KERNEL ? TASK_IDLE : TASK_STATE_UNKNOWN;
+}
 
 /* Adds so many samples of a count, which weigh so much, to the tree. */
 static int fold_count(const struct live_profile *l, const struct live_count *c, uint64_t samples,
@@ -23,6 +32,7 @@ static int fold_count(const struct live_profile *l, const struct live_count *c, 
 				  .kstack = c->kstack,
 				  .ustack = c->ustack,
 				  .end = c->end,
+				  .state = state_of(c),
 				  .flags = c->flags };
 	struct report_sample s = { .rec = &rec, .tables = l->ids.store, .weight = weight };
 

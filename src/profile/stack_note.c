@@ -22,7 +22,7 @@ const char *stack_note(unsigned end, bool has_frames, char buf[STACK_NOTE_MAX])
 
 const char *stack_note_idle(unsigned idle, char buf[STACK_NOTE_MAX])
 {
-	snprintf(buf, STACK_NOTE_MAX, "[idle: waits for %s]", idle_name(idle));
+	snprintf(buf, STACK_NOTE_MAX, "[idle: %s]", idle_name(idle));
 	return buf;
 }
 

@@ -17,7 +17,7 @@ struct definition_store;
  */
 const char *stack_note(unsigned end, bool has_frames, char buf[STACK_NOTE_MAX]);
 
-/* A frame to show for the stacks of a thread that had nothing to do: "[idle: waits for events]". */
+/* A frame to show for the stacks of a thread that had nothing to do: "[idle: events]". */
 const char *stack_note_idle(unsigned idle, char buf[STACK_NOTE_MAX]);
 
 /*

@@ -36,6 +36,7 @@ struct tui_options {
 	const char *view;		/* the first one shown: "threads"; NULL: "flame" */
 	bool no_mouse;
 	bool full_names;		/* not shortened: canvas.h */
+	bool idle;			/* the stacks of idle waits: src/waits/idle.h */
 	bool no_colour;
 	/* tui_plain(): once, or again each refresh_ms until the trace ends */
 	bool once;

@@ -220,7 +220,8 @@ static int make_profile(struct tui *t, struct profile **pp)
 {
 	const struct fold_options fold = { .by = t->by, .max_nodes = tree_limits.nodes,
 					   .max_name_bytes = tree_limits.name_bytes,
-					   .max_steps = tree_limits.steps };
+					   .max_steps = tree_limits.steps,
+					   .fold_idle = !t->opts->idle };
 	const struct view turn = { .inverted = true, .keeps_levels = false };
 	struct live_choice which = tui_choice(t);
 	struct profile *p;

@@ -36,8 +36,8 @@ static const struct {
 const char *idle_name(enum idle idle)
 {
 	static const char *const names[IDLE_KINDS] = {
-		[IDLE_EVENTS] = "events", [IDLE_CONNECTION] = "a connection",
-		[IDLE_TIME] = "time to pass", [IDLE_SIGNAL] = "a signal", [IDLE_WORK] = "work",
+		[IDLE_EVENTS] = "events", [IDLE_CONNECTION] = "connections",
+		[IDLE_TIME] = "time", [IDLE_SIGNAL] = "signals", [IDLE_WORK] = "work",
 	};
 
 	return idle < IDLE_KINDS ? names[idle] : NULL;
@@ -110,7 +110,7 @@ static bool says_sleep(const struct definition_store *t, const struct rec_sample
 	if (rec->state != TASK_SLEEPING && rec->state != TASK_IDLE)
 		return false;
 	e = rec->scan ? NULL : definition_store_find_event(t, rec->event);
-	return rec->scan || (e && e->kind == EVENT_SCHED);
+	return rec->scan || (e && (e->kind == EVENT_SCHED || e->kind == EVENT_SNAPSHOT));
 }
 
 enum idle idle_of(struct idle_cache *c, const struct definition_store *t,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/waits/idle.c src/waits/wait_function.c src/profile/fold.c formats/render/tree_choice.c
+# covers: src/waits/idle.c src/waits/wait_function.c src/profile/fold.c formats/render/tree_choice.c src/live/live_read.c
 # Waits of threads that have nothing to do are one node in what people read, and whole stacks in files for programs and with --idle. Which thread of
 # this program is idle is known here, because it was written so.
 . "$(dirname "$0")/lib.sh"
@@ -65,12 +65,12 @@ background ./waits; pid=$PID
 until_true 20 bash -c "[ \$(ls /proc/$pid/task | wc -l) = 9 ]"
 
 # idle FILE: why threads are idle, one line for each.
-idle() { awk '/call tree/ { on = 1; next } on && /\[idle: / { sub(/.*\[idle: waits for /, ""); sub(/\].*/, ""); print }' "$1" | sort; }
+idle() { awk '/call tree/ { on = 1; next } on && /\[idle: / { sub(/.*\[idle: /, ""); sub(/\].*/, ""); print }' "$1" | sort; }
 # A thread that should sleep was ready to run now and then, or waited for the lock of its condition: that is not idle. So a name counts where it has
 # more than a third of what its thread has.
 shown() { awk -v name="$2" '/call tree/ { on = 1; next } on && $1 > 3.7 && $NF == name { found = 1 } END { exit !found }' "$1"; }
 hidden() { ! shown "$@"; }
-kinds=$(printf '%s\n' "a connection" "a signal" events events "time to pass" work | sort)
+kinds=$(printf '%s\n' connections signals events events time work | sort)
 # A function without a name is none that is known for idling; on a busy machine names come too late. Then it is recorded again.
 named() { "$PROBEE" report -q "$1" --text 2>/dev/null | grep -q '^frames .* 0 of them without a name'; }
 off_cpu() { run_limited sample -p "$pid" --off-cpu --off-cpu-budget 100 -d 2 -o off.pbz; named off.pbz; }
@@ -93,12 +93,14 @@ for trace in off wall; do
 		check "$trace: folded stacks have $name" grep -q ";$name;" $trace.folded
 	done
 	check "$trace: nothing is idle with --idle" bash -c "! grep -q '\[idle' $trace.idle.txt"
-	check "$trace: the picture says idle" grep -q '\[idle: waits for events\]' $trace.svg
+	check "$trace: the picture says idle" grep -q '\[idle: events\]' $trace.svg
 	total() { awk '/ all$/ { print $1, $2 }' "$1"; }
 	check "$trace: the sum is the same" equal "$(total $trace.txt)" "$(total $trace.idle.txt)"
 done
 check "the first lines say how much" grep -qE '^idle +[0-9.]+ % of it: threads without work, which wait for ' off.txt
 check "a state that is asked for is not folded" bash -c "! '$PROBEE' report -q wall.pbz --state S --text 2>/dev/null | grep -q '\[idle'"
+check "the terminal says idle" bash -c "'$PROBEE' tui off.pbz --once --size 250x60 | grep -q '\[idle'"
+check "and not with --idle" bash -c "! '$PROBEE' tui off.pbz --once --size 250x60 --idle | grep -q '\[idle'"
 "$PROBEE" report -q off.pbz --html >off.html 2>/dev/null
 "$PROBEE" report -q off.pbz --html --idle >idle.html 2>/dev/null
 check "a page without idle stacks is smaller" [ "$(stat -c %s off.html)" -lt "$(stat -c %s idle.html)" ]
