@@ -403,7 +403,8 @@ static bool made(const char *head)
 }
 
 const struct renderer renderer_collapse = {
-	.name = "collapse", .suffixes = ".folded .collapse .collapsed .txt",
+	.name = "collapse", .suffixes = ".folded .collapse .collapsed",
+	.also = ".txt",
 	.render = collapse_render,
 	.made = made,
 	.help = "folded stacks: comm;root;...;leaf COUNT (samples of time, else weight)",

@@ -171,12 +171,12 @@ static bool goes_beside(const struct output *o)
 	return goes_to_stdout(o) && o->renderer->is_picture && isatty(STDOUT_FILENO);
 }
 
-/* Whether a file of this name may hold what r makes: "x.json" a ".speedscope.json". */
-static bool ending_fits(const struct renderer *r, const char *file)
+/* Whether a file has the last part of one of these endings: "x.json" of ".speedscope.json". */
+static bool ends_like(const char *suffixes, const char *file)
 {
 	const char *dot = strrchr(file, '.');
 
-	for (const char *p = r->suffixes; dot && *p; p += strspn(p, " ")) {
+	for (const char *p = suffixes; dot && *p; p += strspn(p, " ")) {
 		size_t n = strcspn(p, " "), len = strlen(dot);
 
 		if (n >= len && !memcmp(p + n - len, dot, len))
@@ -184,6 +184,12 @@ static bool ending_fits(const struct renderer *r, const char *file)
 		p += n;
 	}
 	return false;
+}
+
+/* Whether a file of this name may hold what r makes. */
+static bool ending_fits(const struct renderer *r, const char *file)
+{
+	return ends_like(r->suffixes, file) || (r->also && ends_like(r->also, file));
 }
 
 /*

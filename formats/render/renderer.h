@@ -72,6 +72,7 @@ struct renderer {
 	const char *name;		/* the option --NAME */
 	/* ".svg", ".folded .collapse"; the first is that of the default file. */
 	const char *suffixes;
+	const char *also;		/* endings that are others' unless it is named; or NULL */
 	/* Or what the names of its files begin with: "callgrind.out"; NULL: anything. */
 	const char *prefix;
 	const char *help;		/* one line for --help */
