@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/base/habit.c src/base/habits.def src/base/opt.c src/main.c src/commands/commands.c src/recording/record_options.c
+# timeout: 300
 # What users of other profilers type (src/base/habits.def). Each spelling of that table must be typed here, and must do what it
 # means or name the command that does. Nothing is recorded: `--columns help` ends a command whose options were understood.
 . tests/cli/lib.sh
