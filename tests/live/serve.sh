@@ -119,7 +119,8 @@ def clients_cost_no_samples():
     assert len(again.event()["data"]) < len(Stream(s).event()["data"])
     code, err = s.stop()
     assert code == 0, err
-    lost = {k: v for k, v in info("busy.pbz").get("lost", {}).items() if v} if isinstance(info("busy.pbz").get("lost"), dict) else None
+    # On a busy machine files are not read in time: that costs names and unwind tables, and no sample.
+    lost = {k: v for k, v in info("busy.pbz")["lost"]["by_cause"].items() if v and k != "no-answer"}
     assert not lost, lost
     assert "0 lost" in subprocess.run([probee, "report", "busy.pbz", "--text"], capture_output=True, text=True).stdout
 
