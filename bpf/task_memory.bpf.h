@@ -44,9 +44,26 @@ static long probe_vma(struct task_struct *task, struct vm_area_struct *vma, void
 }
 
 /*
+ * Whether the pages of a private mapping are memory or on a disk of this machine: those that were
+ * written to are memory, and all others the file has. FUSE has a device, too, but a program
+ * delivers what is on it.
+ */
+static __always_inline bool is_local_file(struct vma_probe *p)
+{
+	struct file *file = p->file;
+	struct super_block *sb = BPF_CORE_READ(file, f_inode, i_sb);
+	uint64_t magic = BPF_CORE_READ(sb, s_magic);
+
+	if (p->flags & VM_SHARED || magic == FUSE_MAGIC)
+		return 0;
+	return magic == RAMFS_MAGIC || magic == BTRFS_MAGIC || BPF_CORE_READ(sb, s_bdev) != 0;
+}
+
+/*
  * Whether a page of a mapping may be read: 0, or an end code, or 1: there is no mapping. Called
  * when the lock of the memory map has been released: the file may be gone by then, but it is only
  * probed. A function of its own for the verifier, which meets few branches at each read then.
+ * FAULTS_NEVER: nothing of a file, even if it is on a disk of this machine.
  */
 __noinline int may_read(struct vma_probe *p, long found, uint32_t faults)
 {
@@ -56,26 +73,8 @@ __noinline int may_read(struct vma_probe *p, long found, uint32_t faults)
 		return UNWIND_BUSY;
 	if (found)
 		return 1;
-	return faults == FAULTS_ALL || !p->file || is_memory(p->file) ? 0 : UNWIND_NOT_READ;
-}
-
-/*
- * Whether the pages of a private mapping are memory or on a disk of this machine: those that were
- * written to are memory, and all others the file has. FUSE has a device, too, but a program
- * delivers what is on it.
- */
-__noinline int is_local_file(struct vma_probe *p)
-{
-	if (!WITH_SCANS)
-		return 0;
-
-	struct file *file = p ? p->file : 0;
-	struct super_block *sb = BPF_CORE_READ(file, f_inode, i_sb);
-	uint64_t magic = BPF_CORE_READ(sb, s_magic);
-
-	if (!p || p->flags & VM_SHARED || magic == FUSE_MAGIC)
-		return 0;
-	return magic == RAMFS_MAGIC || magic == BTRFS_MAGIC || BPF_CORE_READ(sb, s_bdev) != 0;
+	return faults == FAULTS_ALL || !p->file || is_memory(p->file) ||
+	       (faults != FAULTS_NEVER && is_local_file(p)) ? 0 : UNWIND_NOT_READ;
 }
 
 /*
@@ -95,7 +94,7 @@ static __always_inline int load_task_page(struct gather *g, struct task_struct *
 	if (g->no_reads)
 		return UNWIND_NOT_READ;
 	err = may_read(&probe, bpf_find_vma(task, addr, probe_vma, &probe, 0), knobs.faults);
-	if (err && (err != UNWIND_NOT_READ || !is_local_file(&probe)))
+	if (err)
 		return err;
 	return bpf_copy_from_user_task(to, n, (void *)addr, task, 0) != 0;
 }
@@ -165,7 +164,7 @@ static __always_inline int unwind_read_code(void *env, struct unwinder *w, uint6
 	if (!e->sleepable)
 		return bpf_probe_read_user(w->code, sizeof(w->code), (void *)addr) != 0;
 	if (e->g->no_reads ||
-	    may_read(&probe, bpf_find_vma(e->task, addr, probe_vma, &probe, 0), FAULTS_ANON) ||
+	    may_read(&probe, bpf_find_vma(e->task, addr, probe_vma, &probe, 0), FAULTS_NEVER) ||
 	    probe.end - addr < sizeof(w->code))
 		return 1;
 	return bpf_copy_from_user_task(w->code, sizeof(w->code), (void *)addr, e->task, 0) != 0;

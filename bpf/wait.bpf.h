@@ -141,7 +141,7 @@ static __always_inline bool may_read_words(struct task_struct *task, uint64_t ad
 	if (bpf_find_vma(task, addr, probe_vma, &probe, 0))
 		return false;
 	*end = probe.end;
-	return !may_read(&probe, 0, knobs.faults) || is_local_file(&probe);
+	return !may_read(&probe, 0, knobs.faults);
 }
 
 /*
@@ -225,17 +225,21 @@ static __always_inline void gather_poll(struct wire_wait *wait, struct wire_obje
 /*
  * The path that a call looks up while the thread waits for a disk, for a file server, or for a lock
  * of the file system. The kernel has read it, so it is in memory. Of a longer
- * path the beginning is kept. What lies behind the path may not be readable, so if all bytes cannot
- * be read, those of its page are.
+ * path the beginning is kept. Where the mapping ends with the page, what is in it is read.
  */
 static __always_inline void gather_path(struct wire_object *o, struct env *e, uint64_t from,
 					uint64_t path)
 {
 	uint32_t room = UNWIND_MEMORY_PAGE - (path & (UNWIND_MEMORY_PAGE - 1));
+	uint32_t n = sizeof(o->name) - 1;
+	uint64_t end;
 
 	if (!e->g->head.state ||	/* it is running, or ready to */
-	    (!load_words(e, o->name, sizeof(o->name) - 1, path) &&
-	     (room >= sizeof(o->name) || !load_words(e, o->name, room & 127, path))))
+	    e->g->no_reads || !may_read_words(e->task, path, &end))
+		return;
+	if (room < n && end <= path + room)
+		n = room;
+	if (bpf_copy_from_user_task(o->name, n & 127, (void *)path, e->task, 0))
 		return;
 	o->kind = OBJECT_PATH;
 	o->file = from;
@@ -323,10 +327,9 @@ static __always_inline void gather_syscall(struct wire_wait *wait, struct wire_o
 		look_at_epoll(o, file_of(e->task, wait->what));
 	else if (call == CALL_POLL)
 		gather_poll(wait, o, w, e);
-	else if (call == CALL_PATH)
-		gather_path(o, e, AT_CWD, wait->what);
-	else if (call == CALL_PATH_AT)
-		gather_path(o, e, wait->what, w->regs[ARG_1]);
+	else if (call == CALL_PATH || call == CALL_PATH_AT)
+		gather_path(o, e, call == CALL_PATH ? AT_CWD : wait->what,
+			    call == CALL_PATH ? wait->what : w->regs[ARG_1]);
 	else if (call == CALL_WAIT4 || call == CALL_WAITID || call == CALL_CLONE)
 		gather_child(wait, w, e, call);
 	if (call == CALL_FD)

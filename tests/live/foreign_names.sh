@@ -119,10 +119,14 @@ for command in $("$PROBEE" complete COMMAND); do
 		safe top -p "$pids" --once --view top -d 1
 		safe top -p "$pids" --once --view threads -d 1
 		;;
-	tui) for view in flame top threads waits time health; do safe tui snapshot.pbz --once --view $view; done ;;
+	tui) for view in processes flame top threads waits time health; do safe tui snapshot.pbz --once --view $view; done ;;
 	serve)
 		safe serve -p "$pids" -d 0.5 --until-end --listen 127.0.0.1:0 -v
 		safe serve "$evil.pbz" --until-end --listen 127.0.0.1:x
+		;;
+	dump)
+		safe dump -p "$pids" --native --all
+		safe dump -p "$pids" --json
 		;;
 	push) safe push "$evil.pbz" --dry-run --to http://127.0.0.1:1 -v ;;
 	agent) safe agent --config "$evil.conf" --check ;;

@@ -16,7 +16,7 @@ commands_of() {
 	function is_command(s) { return s ~ /^(sudo )?(probee|make|setcap|jcmd|git|cd|apt-get)( |$)/ }
 	function flush(  i, dollars, commands, s) {
 		for (i = 1; i <= n; i++) { dollars += line[i] ~ /^\$ /; commands += is_command(line[i]) }
-		if (!dollars && !commands && line[1] !~ /^stacks /) print "unknown", at[1], line[1]
+		if (!dollars && !commands && line[1] !~ /^(stacks |STUCK )/) print "unknown", at[1], line[1]
 		for (i = 1; i <= n; i++) {
 			s = line[i]
 			if (dollars ? !sub(/^\$ /, "", s) : !commands || s == "") continue
