@@ -330,8 +330,11 @@ static int add_numbers(struct search *s)
 	struct proc_status status;
 	size_t ended = 0;
 
+	/* Where /proc knows nobody, nobody has ended: who needs it says that it lacks. */
+	bool is_mounted = !procfs_status(getpid(), &status);
+
 	for (size_t i = 0; i < l->nr; i++) {
-		if (!procfs_status((pid_t)l->v[i], &status))
+		if (!is_mounted || !procfs_status((pid_t)l->v[i], &status))
 			add_pid(s, l->v[i]);
 		else
 			ended++;
