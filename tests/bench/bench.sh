@@ -87,7 +87,7 @@ build_bench() {
 		-lbpf -ldw -lelf -lz -lzstd -lpcre2-8 -lseccomp -lcap-ng -liberty -lprotobuf-c -lpthread -o "$bin/$1"
 }
 
-parts=(sample tick walk snapshot chains forever report bombs neighbour start disk roots quiet grammar scale tables live rights rates memory cold made late lines steady short bytes window page fed diff probe usdt python top day segments sql push java node frames fleet)
+parts=(sample tick walk snapshot chains forever report bombs neighbour start disk roots quiet grammar scale tables live rights rates memory cold made late lines steady short bytes window page fed diff probe usdt python top day segments sql push java node frames dump fleet)
 [ $# -gt 0 ] || set -- "${parts[@]}"
 build
 echo "kernel $(uname -r), $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg), $(perf --version 2>/dev/null)"
