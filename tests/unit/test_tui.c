@@ -261,10 +261,10 @@ static void test_filters(void **state)
 	shows(&t, "cpu-clock");
 	keys(&t, "e");
 	shows(&t, "snapshot");
-	shows(&t, "|kthread");
+	shows(&t, "|[idle: work]");
 	keys(&t, "s");				/* running: the worker, which has no stack */
 	shows(&t, "running");
-	hides(&t, "|kthread");
+	hides(&t, "|[idle: work]");
 	keys(&t, "ssss");
 	shows(&t, "sleeping");
 	keys(&t, "]");				/* all time is all there is */
