@@ -8,6 +8,7 @@
 #include "src/base/array.h"
 #include "src/model/definition_store.h"
 #include "src/waits/wait_function.h"
+#include "src/waits/wait_place.h"
 
 #define LOOK_AT 12			/* functions of the kernel at most */
 
@@ -43,13 +44,10 @@ const char *idle_name(enum idle idle)
 	return idle < IDLE_KINDS ? names[idle] : NULL;
 }
 
-/* Copies of a function that the compiler made have suffixes: ".isra.0". */
 static enum idle place_of(const char *name)
 {
-	size_t len = strcspn(name, ".");
-
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (strlen(places[i].function) == len && !memcmp(places[i].function, name, len))
+		if (wait_place_is(name, places[i].function))
 			return places[i].idle;
 	return IDLE_NOT;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/waits/wait_place.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define LOOK_AT 32		/* frames at most */
@@ -61,13 +60,17 @@ static const char *const helpers[] = {
 	"exit_to_user_mode_loop",
 };
 
-/* Copies of a function that the compiler made have suffixes: ".constprop.0", ".isra.0". */
-static bool is_helper(const char *name)
+bool wait_place_is(const char *name, const char *meant)
 {
 	size_t len = strcspn(name, ".");
 
+	return strlen(meant) == len && !memcmp(meant, name, len);
+}
+
+static bool is_helper(const char *name)
+{
 	for (size_t i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++)
-		if (strlen(helpers[i]) == len && !memcmp(helpers[i], name, len))
+		if (wait_place_is(name, helpers[i]))
 			return true;
 	return false;
 }

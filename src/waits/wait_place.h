@@ -6,7 +6,15 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "src/model/definition_store.h"
+
+/*
+ * Whether a function of the kernel is the one that is meant. Copies that the compiler made have
+ * suffixes: ".constprop.0", ".isra.0".
+ */
+bool wait_place_is(const char *name, const char *meant);
 
 /* The name ends with NUL and lives in t or in buf; "" without a stack. */
 const char *wait_place(const struct definition_store *t, uint32_t kstack, char buf[FRAME_TEXT_MAX]);

@@ -119,7 +119,7 @@ static int sort_rows(struct dump *d)
 
 /* ---- one entry ---- */
 
-/* Whether b may stand in the entry of a: nobody waits for either, and they do the same. */
+/* Whether two threads make one entry: both do the same, and no thread waits for them. */
 static bool is_like(const struct dump *d, const struct wait_row *a, const struct wait_row *b)
 {
 	const struct rec_sample *x = &a->rec, *y = &b->rec;

@@ -100,7 +100,7 @@ static char *stack_of(const struct sums *s, const struct wait_graph *g, uint32_t
 	return text;
 }
 
-/* A wait for a lock that somebody holds, though perhaps nobody knows who. */
+/* Whether the lock is held; its holder may be unknown. */
 static bool is_lock(const struct wait_edges *e, const struct wait_edge *edge)
 {
 	const struct lock_kind *lock = e->known[edge->row].lock;
