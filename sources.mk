@@ -376,6 +376,7 @@ CAPTURE_SRCS := \
 	src/elf/elf_image.c \
 	src/elf/exported_symbols.c \
 	src/elf/fde_ranges.c \
+	src/elf/gnu_hash.c \
 	src/elf/go_image.c \
 	src/elf/packed_section.c \
 	src/elf/plain_elf.c \

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/elf/gnu_hash.h"
+
 #define PIECE 4096u			/* symbols that are read at a time */
 #define MAX_SYMBOLS (4u << 20)
 #define MAX_STRINGS (256u << 20)
@@ -19,14 +21,15 @@ static void take(const struct names *names, const Elf64_Sym *sym, struct exporte
 		 size_t nr)
 {
 	const char *name = names->v + sym->st_name;
-	size_t len, left;
+	size_t left;
 
 	if (sym->st_shndx == SHN_UNDEF || !sym->st_value || sym->st_name >= names->size)
 		return;
 	left = names->size - sym->st_name;
-	len = strnlen(name, left < EXPORTED_NAME_MAX ? left : EXPORTED_NAME_MAX);
 	for (size_t i = 0; i < nr; i++) {
-		if (v[i].vaddr || strlen(v[i].name) != len || memcmp(v[i].name, name, len))
+		size_t bytes = strlen(v[i].name) + 1;
+
+		if (v[i].vaddr || bytes > left || memcmp(v[i].name, name, bytes))
 			continue;
 		v[i].vaddr = sym->st_value;
 		v[i].size = sym->st_size;
@@ -64,11 +67,30 @@ static int search(struct elf_image *img, const struct elf_section *table,
 	return err;
 }
 
+/* By the hash table. A file of which it is missing or damaged is searched through. */
+static int look_up(struct elf_image *img, struct exported_symbol *v, size_t nr)
+{
+	struct gnu_hash h;
+	int err = gnu_hash_open(img, &h);
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		Elf64_Sym sym;
+
+		err = gnu_hash_find(&h, v[i].name, &sym);
+		if (!err && !v[i].vaddr) {
+			v[i].vaddr = sym.st_value;
+			v[i].size = sym.st_size;
+		}
+		err = err == -ENOENT ? 0 : err;
+	}
+	return err;
+}
+
 int exported_symbols_find(struct elf_image *img, struct exported_symbol *v, size_t nr)
 {
 	struct elf_section table;
 
-	if (!img->is64)
+	if (!img->is64 || !look_up(img, v, nr))
 		return 0;
 	if (!elf_image_section(img, ".dynsym", &table) && table.type == SHT_DYNSYM)
 		return search(img, &table, v, nr);

@@ -7,7 +7,8 @@
  *
  *	err = exported_symbols_find(img, v, 2);
  *
- * The table is read in pieces, and nothing is kept.
+ * Exported names are looked up in the file's hash table (gnu_hash.h); without one, and for local
+ * names, the symbol table is read in pieces. Nothing is kept.
  */
 #pragma once
 
@@ -15,8 +16,6 @@
 #include <stdint.h>
 
 #include "src/elf/elf_image.h"
-
-#define EXPORTED_NAME_MAX 64		/* of a name that is looked for, with its NUL */
 
 struct exported_symbol {
 	const char *name;

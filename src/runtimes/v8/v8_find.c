@@ -128,38 +128,50 @@ static int find_gap(struct elf_image *img, int fd, const void *data, struct runt
 	return 0;
 }
 
-/* Without the lengths of bytecodes, baseline code has no lines. */
-static void read_bytecode_sizes(struct elf_image *img, struct v8_layout *l)
-{
-	struct exported_symbol v[] = {
-		{ .name = "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE" }
-	};
-	uint64_t offset, left, bytes;
+/* What only .symtab has; a file that was stripped has none of it. */
+enum { BLOB_DATA, BLOB, BLOB_SIZE, BYTECODE_SIZES, NR_LOCALS };
 
-	if (exported_symbols_find(img, v, 1) || (!v[0].vaddr && local_symbols_find(img, v, 1)))
-		return;
-	bytes = v[0].size;
-	if (!v[0].vaddr || !bytes || bytes % 3 || bytes > sizeof(l->bytecode_sizes) ||
-	    elf_image_offset_of(img, v[0].vaddr, &offset, &left) || left < bytes ||
+static const char *const local_names[NR_LOCALS] = {
+	[BLOB_DATA] = "v8_Default_embedded_blob_code_data_",
+	[BLOB] = "v8_Default_embedded_blob_code_",
+	[BLOB_SIZE] = "v8_Default_embedded_blob_code_size_",
+	[BYTECODE_SIZES] = "_ZN2v88internal11interpreter9Bytecodes14kBytecodeSizesE",
+};
+
+static int read_locals(struct elf_image *img, struct exported_symbol v[NR_LOCALS])
+{
+	struct exported_symbol *sizes = &v[BYTECODE_SIZES], exported;
+	int err;
+
+	for (int i = 0; i < NR_LOCALS; i++)
+		v[i] = (struct exported_symbol){ .name = local_names[i] };
+	err = local_symbols_find(img, v, NR_LOCALS);
+	exported = (struct exported_symbol){ .name = sizes->name };
+	if (!err && !sizes->vaddr && !exported_symbols_find(img, &exported, 1))
+		*sizes = exported;
+	return err;
+}
+
+/* Without the lengths of bytecodes, baseline code has no lines. */
+static void read_bytecode_sizes(struct elf_image *img, const struct exported_symbol *sizes,
+				struct v8_layout *l)
+{
+	uint64_t offset, left, bytes = sizes->size;
+
+	if (!sizes->vaddr || !bytes || bytes % 3 || bytes > sizeof(l->bytecode_sizes) ||
+	    elf_image_offset_of(img, sizes->vaddr, &offset, &left) || left < bytes ||
 	    elf_image_pread(img, l->bytecode_sizes, bytes, offset) != (long)bytes)
 		return;
 	l->nr_bytecodes = (uint32_t)(bytes / 3);
 }
 
-static int find_blob(struct elf_image *img, struct runtime_range *out)
+static int find_blob(struct elf_image *img, const struct exported_symbol v[NR_LOCALS],
+		     struct runtime_range *out)
 {
-	struct exported_symbol v[] = { { .name = "v8_Default_embedded_blob_code_data_" },
-				       { .name = "v8_Default_embedded_blob_code_" },
-				       { .name = "v8_Default_embedded_blob_code_size_" } };
-	uint64_t begin;
-	uint32_t size;
+	uint64_t begin = v[BLOB_DATA].vaddr ? v[BLOB_DATA].vaddr : v[BLOB].vaddr;
 	bool found;
-	int err = local_symbols_find(img, v, 3);
+	uint32_t size = read_u32(img, v[BLOB_SIZE].vaddr, &found);
 
-	if (err)
-		return err;
-	begin = v[0].vaddr ? v[0].vaddr : v[1].vaddr;
-	size = read_u32(img, v[2].vaddr, &found);
 	if (!begin || !found || !size || size > MAX_BLOB)
 		return -ENOENT;
 	*out = (struct runtime_range){ begin, begin + size };
@@ -169,6 +181,7 @@ static int find_blob(struct elf_image *img, struct runtime_range *out)
 int v8_find(struct elf_image *img, int fd, const void *data, struct runtime_image *out)
 {
 	struct constants c = { 0 };
+	struct exported_symbol locals[NR_LOCALS];
 	struct v8_layout layout = { 0 };
 	int err = read_constants(img, &c);
 
@@ -178,11 +191,13 @@ int v8_find(struct elf_image *img, int fd, const void *data, struct runtime_imag
 		       (c.v[BUILD] & 0xff) << 8 | (c.v[PATCH] & 0xff);
 	err = layout_of(&c, &layout);
 	if (!err)
-		err = find_blob(img, &out->loops[0]);
+		err = read_locals(img, locals);
+	if (!err)
+		err = find_blob(img, locals, &out->loops[0]);
 	if (err == -ENOENT)
 		err = find_gap(img, fd, data, &out->loops[0]);
 	if (!err)
-		read_bytecode_sizes(img, &layout);
+		read_bytecode_sizes(img, &locals[BYTECODE_SIZES], &layout);
 	RUNTIME_SET_OWN(out, &layout);
 	out->nr_loops = !err;
 	out->is_known = !err;
