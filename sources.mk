@@ -111,6 +111,7 @@ REPORT_SRCS := \
 	src/base/patience.c \
 	src/base/process_limits.c \
 	src/base/program_path.c \
+	src/base/radix_sort.c \
 	src/base/sha256.c \
 	src/base/short_slice.c \
 	src/base/stack_room.c \

@@ -40,9 +40,9 @@ struct code_input {
 	const uint8_t *code;		/* one stretch of executable bytes */
 	size_t len;
 	uint64_t vaddr;			/* of the first */
-	const uint8_t *data;		/* bytes with the tables of switches; len 0: none */
-	size_t data_len;
-	uint64_t data_vaddr;
+	/* Reads bytes of the tables of switches. false: there are none. NULL: there are no tables. */
+	bool (*read_data)(void *ctx, uint64_t vaddr, void *out, size_t size);
+	void *data_ctx;
 	/* All of these ascend. Ranges do not overlap. */
 	const struct code_range *gaps;	/* parts to read; the others have call frame information */
 	size_t nr_gaps;

@@ -77,12 +77,7 @@ void code_switch_step(struct code_switch *sw, const struct x86_insn *in, uint64_
 
 static bool read_data(const struct code_input *in, uint64_t vaddr, void *out, size_t size)
 {
-	uint64_t at = vaddr - in->data_vaddr;
-
-	if (vaddr < in->data_vaddr || at > in->data_len || in->data_len - at < size)
-		return false;
-	memcpy(out, in->data + at, size);
-	return true;
+	return in->read_data && in->read_data(in->data_ctx, vaddr, out, size);
 }
 
 bool code_switch_target(const struct code_switch *sw, const struct code_input *in,

@@ -8,6 +8,7 @@
 
 #include "src/base/array.h"
 #include "src/base/bisect.h"
+#include "src/base/radix_sort.h"
 
 #define MAX_TABLE_BYTES (256ull << 20)
 
@@ -122,11 +123,16 @@ int address_list_add(struct address_list *list, uint64_t addr)
 	return 0;
 }
 
+static uint64_t address_of(const void *element)
+{
+	return *(const uint64_t *)element;
+}
+
 void address_list_sort(struct address_list *list)
 {
 	size_t nr = 0;
 
-	if (list->nr)
+	if (list->nr && radix_sort(list->v, list->nr, sizeof(*list->v), address_of))
 		qsort(list->v, list->nr, sizeof(*list->v), compare_u64);
 	for (size_t i = 0; i < list->nr; i++)
 		if (!nr || list->v[i] != list->v[nr - 1])

@@ -13,8 +13,7 @@
 #include "unwind/code_starts.h"
 
 #define MAX_BYTES (64ull << 20)		/* of gaps that are read */
-#define MAX_STRETCH (64u << 20)		/* of .rodata */
-#define MAX_DATA_PER_CODE 64
+#define DATA_WINDOW 4096		/* bytes of .rodata that are kept */
 #define NEAR (64u << 10)		/* bytes; gaps that are nearer are read together */
 #define MIN_GAP 64			/* bytes; a smaller one without a symbol is padding */
 #define FEW_GAPS 64			/* are read whatever their sizes */
@@ -35,10 +34,12 @@ struct elf_code {
 	struct elf_image *img;
 	struct code_symbols symbols;
 	struct ranges code, stubs;
-	void *data;			/* .rodata */
-	struct elf_section data_section;
+	struct elf_section data;	/* .rodata; size 0: none */
+	uint64_t window_vaddr;		/* the part of it that was read last */
+	size_t window_len;
+	uint8_t window[DATA_WINDOW];
 	uint64_t entry;
-	bool has_symbols, has_starts, has_stubs, has_data;
+	bool has_symbols, has_starts, has_stubs;
 	bool has_decided, keeps_frame_pointers;
 };
 
@@ -334,17 +335,34 @@ static void drop_frame_pointer_code(struct image *im)
 
 /* ---- reading ---- */
 
-/* Reads .rodata for the tables of switches, unless it is far larger than the code. */
-static void read_data(struct elf_code *file, uint64_t gap_bytes)
+static bool is_in_window(const struct elf_code *file, uint64_t vaddr, size_t size)
 {
-	struct elf_section s;
+	uint64_t at = vaddr - file->window_vaddr;
 
-	if (file->has_data || elf_image_section(file->img, ".rodata", &s) ||
-	    s.size / MAX_DATA_PER_CODE > gap_bytes)
-		return;
-	file->has_data = true;
-	if (!elf_image_read(file->img, s.offset, s.size, MAX_STRETCH, &file->data))
-		file->data_section = s;
+	return vaddr >= file->window_vaddr && at <= file->window_len &&
+	       file->window_len - at >= size;
+}
+
+/* Tables of switches are a few bytes each, and .rodata may be larger than the code. */
+static bool read_data(void *ctx, uint64_t vaddr, void *out, size_t size)
+{
+	struct elf_code *file = ctx;
+	uint64_t at = vaddr - file->data.addr, left = file->data.size - at;
+	long n;
+
+	if (vaddr < file->data.addr || at > file->data.size || left < size)
+		return false;
+	if (!is_in_window(file, vaddr, size)) {
+		n = elf_image_pread(file->img, file->window,
+				    left < DATA_WINDOW ? left : DATA_WINDOW,
+				    file->data.offset + at);
+		file->window_vaddr = vaddr;
+		file->window_len = n > 0 ? (size_t)n : 0;
+	}
+	if (!is_in_window(file, vaddr, size))
+		return false;
+	memcpy(out, file->window + (vaddr - file->window_vaddr), size);
+	return true;
 }
 
 /* Gives in the stubs that lie within begin .. end - 1. */
@@ -366,13 +384,12 @@ static void choose_stubs(const struct image *im, uint64_t begin, uint64_t end,
 static int read_gaps(struct image *im, size_t first, size_t last, struct cfi_rows *out)
 {
 	uint64_t begin = im->gaps.v[first].begin, end = im->gaps.v[last].end, offset, left;
-	const struct elf_code *file = im->file;
+	struct elf_code *file = im->file;
 	struct code_input in = {
 		.len = end - begin,
 		.vaddr = begin,
-		.data = file->data,
-		.data_len = file->data_section.size,
-		.data_vaddr = file->data_section.addr,
+		.read_data = read_data,
+		.data_ctx = file,
 		.gaps = &im->gaps.v[first],
 		.nr_gaps = last - first + 1,
 		.starts = file->symbols.starts.v,
@@ -436,6 +453,8 @@ int elf_code_open(struct elf_image *img, struct elf_code **fp)
 		file->img = img;
 	if (file && img->is64 && img->machine == EM_X86_64)
 		err = find_code(file);
+	if (file && !err && elf_image_section(img, ".rodata", &file->data))
+		file->data.size = 0;
 	if (err)
 		elf_code_close(file);
 	else
@@ -450,7 +469,6 @@ void elf_code_close(struct elf_code *file)
 	code_symbols_release(&file->symbols);
 	free(file->code.v);
 	free(file->stubs.v);
-	free(file->data);
 	free(file);
 }
 
@@ -487,10 +505,8 @@ int code_rows_add(struct elf_code *file, const struct cfi_rows *known,
 		err = read_common(&im);
 	if (!err)
 		choose_gaps(&im);
-	if (!err && im.gaps.nr) {
-		read_data(file, stats->gap_bytes);
+	if (!err && im.gaps.nr)
 		err = read_all(&im, out);
-	}
 	if (err)
 		cfi_rows_release(out);
 	free(im.gaps.v);

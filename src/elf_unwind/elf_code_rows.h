@@ -47,8 +47,8 @@ struct code_rows_scope {
 struct elf_code;
 
 /*
- * A file whose parts are read one after the other: its symbols, its .rodata and that decision are
- * read once, when the first part needs them. Those of node take 4 ms, those of deno 25. img stays
+ * A file whose parts are read one after the other: its symbols and that decision are read once,
+ * when the first part needs them. Those of node take 4 ms, those of deno 25. img stays
  * the caller's. Other machines have no code here. 0 or -ENOMEM.
  */
 int elf_code_open(struct elf_image *img, struct elf_code **fp);

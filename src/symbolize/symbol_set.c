@@ -9,6 +9,7 @@
 
 #include "src/base/array.h"
 #include "src/base/bisect.h"
+#include "src/base/radix_sort.h"
 
 #define MAX_SYMBOLS (4u << 20)
 #define LOOK_BACK 64		/* symbols between an address and the one that covers it */
@@ -91,9 +92,27 @@ int symbol_set_add(struct symbol_set *s, uint64_t addr, uint64_t size, enum symb
 	return 0;
 }
 
+static uint64_t address_of(const void *element)
+{
+	return ((const struct elf_sym *)element)->addr;
+}
+
+/* Puts those of one address in order, which are next to each other. */
+static void sort_aliases(struct symbol_set *s)
+{
+	for (size_t i = 0, next; i < s->nr; i = next) {
+		for (next = i + 1; next < s->nr && s->v[next].addr == s->v[i].addr; next++)
+			;
+		if (next - i > 1)
+			qsort(&s->v[i], next - i, sizeof(*s->v), by_address);
+	}
+}
+
 void symbol_set_sort(struct symbol_set *s)
 {
-	if (!s->sorted)
+	if (!s->sorted && !radix_sort(s->v, s->nr, sizeof(*s->v), address_of))
+		sort_aliases(s);
+	else if (!s->sorted)
 		qsort(s->v, s->nr, sizeof(*s->v), by_address);
 	s->sorted = true;
 }

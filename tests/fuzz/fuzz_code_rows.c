@@ -12,6 +12,18 @@
 
 #define HEADER 8
 
+/* The code is its own data. */
+static bool read_data(void *ctx, uint64_t vaddr, void *out, size_t size)
+{
+	const struct code_input *in = ctx;
+	uint64_t at = vaddr - in->vaddr;
+
+	if (vaddr < in->vaddr || at > in->len || in->len - at < size)
+		return false;
+	memcpy(out, in->code + at, size);
+	return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static void require(int ok)
@@ -82,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	len -= HEADER;
 	in = (struct code_input){
 		.code = data + HEADER, .len = len, .vaddr = base,
-		.data = data + HEADER, .data_len = len, .data_vaddr = base,
+		.read_data = read_data, .data_ctx = &in,
 		.gaps = gaps, .nr_gaps = 2, .stubs = stubs, .nr_stubs = data[0] >> 1 & 1,
 		.starts = starts, .nr_starts = 2, .noreturn = noreturn, .nr_noreturn = 1,
 		.entry = base + data[1] % len,

@@ -472,15 +472,24 @@ static void test_cold_part(void **state)
 #define SWITCH_HEAD 0x83, 0xf8, 0x01, 0x77, 22, 0x48, 0x8d, 0x15, 0xf0, 0x0f, 0, 0, 0x48, 0x63, 0x04, 0x82, 0x48, 0x01, 0xd0, \
 	JMP_RAX
 
+/* lea ends at 16: the table is at BASE + 16 + 0xff0 */
+static bool read_table(void *ctx, uint64_t vaddr, void *out, size_t size)
+{
+	static const int32_t table[2] = { 25 - 0x1000, 28 - 0x1000 };
+	uint64_t at = vaddr - (BASE + 0x1000);
+
+	(void)ctx;
+	if (at > sizeof(table) || sizeof(table) - at < size)
+		return false;
+	memcpy(out, (const char *)table + at, size);
+	return true;
+}
+
 static void test_switch(void **state)
 {
-	/* lea ends at 16: the table is at BASE + 16 + 0xff0 */
-	static const int32_t table[2] = { 25 - 0x1000, 28 - 0x1000 };
 	struct fixture *f = *state;
 
-	f->in.data = (const uint8_t *)table;
-	f->in.data_len = sizeof(table);
-	f->in.data_vaddr = BASE + 0x1000;
+	f->in.read_data = read_table;
 	BUILD(f, SUB_RSP(8), SWITCH_HEAD, CALL_RAX, JMP(2), CALL_RAX, ADD_RSP(8), RET);
 	assert_int_equal(f->stats.unknown_jumps, 0);
 	assert_sp(f, 25, 16, 0);
