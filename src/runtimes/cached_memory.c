@@ -7,29 +7,26 @@
 #define PAGE 4096u
 #define PAGES 64u
 
-struct kept_page {
-	uint64_t addr;			/* 1: none */
-	uint8_t bytes[PAGE];
-};
-
 struct cached_memory {
 	const struct target_memory *below;
 	struct target_memory view;
-	struct kept_page pages[PAGES];
+	/* Apart, so that an object does not cost a fault for each page that it might keep. */
+	uint64_t addr[PAGES];		/* 1: none */
+	uint8_t bytes[PAGES][PAGE];
 };
 
 static int read_page(struct cached_memory *c, uint64_t addr, const uint8_t **bytes)
 {
-	struct kept_page *p = &c->pages[(addr / PAGE ^ addr / PAGE / PAGES) % PAGES];
+	size_t i = (addr / PAGE ^ addr / PAGE / PAGES) % PAGES;
 	int err;
 
-	*bytes = p->bytes;
-	if (p->addr == addr)
+	*bytes = c->bytes[i];
+	if (c->addr[i] == addr)
 		return 0;
-	p->addr = 1;
-	err = target_read(c->below, addr, p->bytes, PAGE);
+	c->addr[i] = 1;
+	err = target_read(c->below, addr, c->bytes[i], PAGE);
 	if (!err)
-		p->addr = addr;
+		c->addr[i] = addr;
 	return err;
 }
 
@@ -64,7 +61,7 @@ struct cached_memory *cached_memory_new(const struct target_memory *m)
 	c->below = m;
 	c->view = (struct target_memory){ read_cached, c };
 	for (size_t i = 0; i < PAGES; i++)
-		c->pages[i].addr = 1;
+		c->addr[i] = 1;
 	return c;
 }
 
