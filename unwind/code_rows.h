@@ -40,7 +40,7 @@ struct code_input {
 	const uint8_t *code;		/* one stretch of executable bytes */
 	size_t len;
 	uint64_t vaddr;			/* of the first */
-	/* Reads bytes of the tables of switches. false: there are none. NULL: there are no tables. */
+	/* Reads bytes of switch tables; false: there are none at vaddr. NULL: no tables. */
 	bool (*read_data)(void *ctx, uint64_t vaddr, void *out, size_t size);
 	void *data_ctx;
 	/* All of these ascend. Ranges do not overlap. */

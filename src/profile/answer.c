@@ -25,6 +25,7 @@
 #include "src/profile/tree_builder.h"
 #include "src/report/weight_text.h"
 #include "src/waits/idle.h"
+#include "src/waits/wait_function.h"
 
 #define MAX_ACCOUNTS (1u << 16)
 #define MAX_LEAVES (1u << 16)		/* before they are counted by name */
@@ -32,6 +33,7 @@
 /* What one stack, or one innermost function, has in an account. */
 struct leaf {
 	uint32_t account, of;		/* of: a NODE record, or a name */
+	bool waits;			/* the stack of a thread that waits */
 	uint64_t weight;
 };
 
@@ -59,30 +61,32 @@ struct answer {
 struct leaf_key {
 	const struct leaf *v;
 	uint32_t account, of;
+	bool waits;
 };
 
 static bool same_leaf(const void *ctx, uint32_t id)
 {
 	const struct leaf_key *k = ctx;
 
-	return k->v[id].account == k->account && k->v[id].of == k->of;
+	return k->v[id].account == k->account && k->v[id].of == k->of &&
+	       k->v[id].waits == k->waits;
 }
 
-static int add_leaf(struct leaf_table *t, uint32_t account, uint32_t of, uint64_t weight)
+static int add_leaf(struct leaf_table *t, const struct leaf *leaf)
 {
-	struct leaf_key k = { t->v, account, of };
-	uint64_t hash = hash_u64(account, of);
+	struct leaf_key k = { t->v, leaf->account, leaf->of, leaf->waits };
+	uint64_t hash = hash_u64(leaf->account, leaf->of);
 	uint32_t id = ix_find(&t->index, hash, same_leaf, &k);
 	struct leaf *l;
 
 	if (id != IX_NONE) {
-		t->v[id].weight = weight_sum(t->v[id].weight, weight);
+		t->v[id].weight = weight_sum(t->v[id].weight, leaf->weight);
 		return 0;
 	}
 	l = array_push(&t->v, &t->nr, &t->cap);
 	if (!l || ix_add(&t->index, hash, (uint32_t)t->nr - 1))
 		return -ENOMEM;
-	*l = (struct leaf){ account, of, weight };
+	*l = *leaf;
 	return 0;
 }
 
@@ -128,6 +132,15 @@ void answer_free(struct answer *a)
 	free(a);
 }
 
+/* The name of the function of the program that waits; 0: none is known. */
+static uint32_t waiting_name(struct answer *a, uint32_t stack)
+{
+	struct wait_function f;
+
+	wait_function_of(a->tables, stack, &f);
+	return f.len ? tree_builder_name(&a->tree, f.name, f.len) : 0;
+}
+
 /* The name of the innermost function of a stack, as a name of the tree; 0: it has none. */
 static uint32_t leaf_name(struct answer *a, uint32_t stack)
 {
@@ -149,11 +162,13 @@ static int name_leaves(struct answer *a)
 	int err = 0;
 
 	for (size_t i = 0; i < t->nr && !err; i++) {
-		const struct leaf *l = &t->v[i];
-		uint32_t name = leaf_name(a, l->of);
+		struct leaf l = t->v[i];
+		uint32_t name = l.waits ? waiting_name(a, l.of) : 0;
 
-		if (name)
-			err = add_leaf(&a->by_name, l->account, name, l->weight);
+		l.of = name ? name : leaf_name(a, l.of);
+		l.waits = false;
+		if (l.of)
+			err = add_leaf(&a->by_name, &l);
 	}
 	release_leaves(t);
 	return err || a->tree.failed ? -ENOMEM : 0;
@@ -187,13 +202,24 @@ static uint32_t telling_stack(const struct report_sample *s)
 	return s->rec->kstack;
 }
 
+/* The libraries in which a thread waits are the same for all, too. */
+static bool waits(const struct report_sample *s, enum activity activity)
+{
+	const struct rec_event *e = definition_store_find_event(s->tables, s->rec->event);
+
+	return e && e->kind == EVENT_SCHED && s->rec->ustack &&
+	       (activity == ACTIVITY_DISK || activity == ACTIVITY_LOCK ||
+		activity == ACTIVITY_SLEEPING);
+}
+
 int answer_sample(struct answer *a, const struct report_sample *s, uint64_t nr)
 {
 	const struct rec_sample *rec = s->rec;
-	uint32_t stack = telling_stack(s), at;
+	struct leaf leaf = { .of = telling_stack(s), .weight = s->weight };
 	enum activity activity = sample_activity(rec, s->futex);
 	enum idle idle;
 	struct account *account;
+	uint32_t at;
 
 	if (enter_segment(a, s->tables))
 		return -ENOMEM;
@@ -221,7 +247,9 @@ int answer_sample(struct answer *a, const struct report_sample *s, uint64_t nr)
 	}
 	if (a->by_stack.nr >= MAX_LEAVES && name_leaves(a))
 		return -ENOMEM;
-	return stack ? add_leaf(&a->by_stack, at, stack, s->weight) : 0;
+	leaf.account = at;
+	leaf.waits = waits(s, activity);
+	return leaf.of ? add_leaf(&a->by_stack, &leaf) : 0;
 }
 
 static uint32_t parent_of(const struct answer *a, uint32_t account)
@@ -236,10 +264,11 @@ static int sum_programs(struct answer *a, uint32_t nr)
 	int err = 0;
 
 	for (size_t i = 0; i < leaves && !err; i++) {
-		const struct leaf l = a->by_name.v[i];
+		struct leaf l = a->by_name.v[i];
 
-		if (parent_of(a, l.account))
-			err = add_leaf(&a->by_name, parent_of(a, l.account), l.of, l.weight);
+		l.account = parent_of(a, l.account);
+		if (l.account)
+			err = add_leaf(&a->by_name, &l);
 	}
 	for (uint32_t n = nr; n-- > 1;) {
 		struct account *to = &a->accounts[parent_of(a, n)];

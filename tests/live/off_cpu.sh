@@ -80,6 +80,8 @@ check "--off-cpu-prob: a fifth of the stays stands for all" awk -v a="$(microsec
 	'BEGIN { printf "%.3f s of %.3f", a / 1e6, b / 1e6; exit !(a > 0.7 * b && a < 1.3 * b) }'
 check "those left out are counted, not lost" identity chance
 check "nothing is lost" not grep -q ' lost' chance.err
+"$PROBEE" report whole.pbz --text 2>>"$T/err" >whole.txt
+check "who waits for a lock is in the function that takes it, not in libc" grep -qE ' locker,.*most of .* in hold \(' whole.txt
 finish "$PID"
 
 # CPU samples beside it: both in one trace, and never added.
