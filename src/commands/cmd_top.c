@@ -75,6 +75,7 @@ static int start_server(const struct top_args *args, const struct top_recorder *
 
 	if (err)
 		return err;
+	opts.shows_idle |= args->view.show.idle;
 	source.fd = open_trace(r, path);
 	return source.fd < 0 ? source.fd : top_server_start(server, &opts, &source, r->messages);
 }

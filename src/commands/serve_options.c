@@ -56,6 +56,9 @@ static const struct opt rows[] = {
 	  opt_u32, AT(refresh_ms), NULL, NULL, NULL },
 	{ 0, "until-end", NULL, "end when the recording has ended, instead of showing it on",
 	  opt_flag, AT(until_end), NULL, NULL, NULL },
+	{ 0, "idle", NULL,
+	  "show the stacks of threads that have nothing to do, which pages fold into [idle: ...]",
+	  opt_flag, AT(idle), NULL, NULL, NULL },
 };
 
 const struct opt_list serve_option_list = { rows, sizeof(rows) / sizeof(rows[0]), NULL };
@@ -68,7 +71,7 @@ static const char *const report_words[] = {
 	"pid", "tid", "comm", "process", "cgroup", "cpu", "include", "exclude", "state", "event",
 	"weight", "from", "to", "by", "inverted", "callers", "callees", "collapse-recursion",
 	"merge", "all-threads", "title", "offsets", "lines", "inline-depth", "no-inline",
-	"native-loops", "native-only", "script-only", "hide",
+	"native-loops", "native-only", "script-only", "hide", "idle",
 	"kernel-suffix", "marks", "top", "min-percent", "deep", NULL
 };
 
@@ -139,6 +142,7 @@ int serve_options_fill(const struct serve_args *args, struct serve_options *opts
 		.hosts = args->hosts.v,
 		.refresh_ms = args->refresh_ms,
 		.until_end = args->until_end,
+		.shows_idle = args->idle,
 		.words = report_words,
 		.report = make_report,
 		.shut_in = shut_in_serving,

@@ -27,7 +27,7 @@ struct serve_args {
 	bool no_token;
 	struct host_list hosts;
 	uint32_t refresh_ms;
-	bool until_end;
+	bool until_end, idle;
 };
 
 extern const struct opt_list serve_option_list;

@@ -39,6 +39,11 @@ int live_page_new(const struct live_profile *l, struct live_page **pp)
 	return 0;
 }
 
+void live_page_show_idle(struct live_page *p)
+{
+	p->shows_idle = true;
+}
+
 static void forget_log(struct live_page *p, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {

@@ -41,6 +41,8 @@ struct live_profile;
 
 /* l is borrowed. 0 or -ENOMEM */
 int live_page_new(const struct live_profile *l, struct live_page **pp);
+/* Before the first update: waits of threads without work are shown, not folded. */
+void live_page_show_idle(struct live_page *p);
 void live_page_free(struct live_page *p);		/* NULL is fine */
 
 /* 1: the version has grown; 0: nothing is new; -ENOMEM, silently: it is of no use any more. */

@@ -42,7 +42,7 @@ struct live_thread_state {
 struct live_page {
 	const struct live_profile *l;
 	uint64_t version, base_ns;
-	bool has_base;
+	bool has_base, shows_idle;
 	struct page_tables t;
 	struct live_thread_state *states;	/* by thread */
 	size_t cap_states;

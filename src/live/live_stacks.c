@@ -34,12 +34,14 @@ void live_stacks_release(struct live_stacks *s)
 	ix_release(&s->index);
 	free(s->nodes);
 	free(s->named);
+	idle_cache_release(&s->idle);
 	memset(s, 0, sizeof(*s));
 }
 
 struct stack_match {
 	const struct live_stack *v;
 	const struct live_count *c;
+	bool folds_idle;
 };
 
 static bool is_of(const void *ctx, uint32_t id)
@@ -47,12 +49,13 @@ static bool is_of(const void *ctx, uint32_t id)
 	const struct stack_match *m = ctx;
 	const struct live_stack *s = &m->v[id];
 
-	return s->kstack == m->c->kstack && s->ustack == m->c->ustack && s->end == m->c->end;
+	return s->kstack == m->c->kstack && s->ustack == m->c->ustack && s->end == m->c->end &&
+	       s->folds_idle == m->folds_idle;
 }
 
-uint32_t live_stacks_of(struct live_stacks *s, const struct live_count *c)
+uint32_t live_stacks_of(struct live_stacks *s, const struct live_count *c, bool folds_idle)
 {
-	struct stack_match m = { s->v, c };
+	struct stack_match m = { s->v, c, folds_idle };
 	uint64_t hash = hash_u64(c->end, (uint64_t)c->kstack << 32 | c->ustack);
 	uint32_t id = ix_find(&s->index, hash, is_of, &m);
 	struct live_stack *made;
@@ -62,7 +65,8 @@ uint32_t live_stacks_of(struct live_stacks *s, const struct live_count *c)
 	made = array_push(&s->v, &s->nr, &s->cap);
 	if (!made)
 		return IX_NONE;
-	*made = (struct live_stack){ .kstack = c->kstack, .ustack = c->ustack, .end = c->end };
+	*made = (struct live_stack){ .kstack = c->kstack, .ustack = c->ustack, .end = c->end,
+				     .folds_idle = folds_idle };
 	id = (uint32_t)s->nr - 1;
 	return ix_add(&s->index, hash, id) ? IX_NONE : id;
 }
@@ -138,14 +142,24 @@ static bool is_renamed_stack(const struct renamed *r, const struct live_stack *s
 
 /* ---- nodes ---- */
 
+static enum idle idle_stack(struct live_stacks *s, const struct live_stack *stack)
+{
+	const struct sleeper sleeper = { stack->kstack, stack->ustack, stack->end };
+
+	return stack->folds_idle ? idle_of_sleeper(&s->idle, s->folder.tables, &sleeper) : IDLE_NOT;
+}
+
 static uint32_t fold(struct live_stacks *s, const struct live_stack *stack)
 {
+	enum idle idle = idle_stack(s, stack);
 	char buf[STACK_NOTE_MAX];
 	const char *text = stack_note(stack->end, stack->ustack != 0, buf);
 	uint32_t at = 0;
 
 	if (s->folder.steps > LIVE_MAX_STEPS)
 		return tree_builder_rest(&s->tree, at);
+	if (idle)
+		return stack_folder_note(&s->folder, at, stack_note_idle(idle, buf));
 	if (text)
 		at = stack_folder_note(&s->folder, at, text);
 	at = stack_folder_add(&s->folder, at, stack->ustack);
@@ -215,6 +229,7 @@ int live_stacks_settle(struct live_stacks *s, const struct definition_store *tab
 	if (!err && is_renamed) {
 		err = find_renamed(tables, is_renamed, &r);
 		stack_folder_forget(&s->folder);
+		idle_cache_release(&s->idle);	/* it answers by names */
 	}
 	if (!err) {
 		is_changed = fold_all(s, &r, version) || !s->nr_nodes;

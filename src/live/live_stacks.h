@@ -12,7 +12,7 @@
  * added, and for each stack that changed the node that it leads to now.
  *
  *	live_stacks_init(&s, strings)			all zero before
- *	id = live_stacks_of(&s, count)			the stack of a count; IX_NONE: no memory
+ *	id = live_stacks_of(&s, count, folds_idle)	the stack of a count; IX_NONE: no memory
  *	live_stacks_settle(&s, tables, version)		the nodes of all stacks, as named now
  *	s.v[id].leaf, s.nodes[leaf], s.functions.v[s.nodes[leaf].function]
  *	live_stacks_release(&s)
@@ -25,6 +25,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@
 #include "src/base/hash_index.h"
 #include "src/profile/fold_stacks.h"
 #include "src/profile/tree_builder.h"
+#include "src/waits/idle.h"
 
 #define LIVE_MAX_NODES 500000u
 #define LIVE_MAX_STEPS (256u << 20)
@@ -44,6 +46,7 @@ struct live_count;
 struct live_stack {
 	uint32_t kstack, ustack;	/* NODE records of the innermost frames */
 	uint8_t end;			/* enum stack_end */
+	bool folds_idle;		/* the thread slept: without work it is "[idle: ...]" */
 	uint32_t leaf;			/* the node of its innermost function */
 	uint64_t changed;		/* version in which it has got this leaf */
 };
@@ -66,13 +69,14 @@ struct live_stacks {
 	size_t nr_settled;		/* stacks that have a leaf */
 	struct live_node *nodes;
 	size_t nr_nodes, cap_nodes;
+	struct idle_cache idle;
 	uint64_t *named;		/* by frame: what its SYMBOL said; 0: not looked at yet */
 	size_t cap_named;
 };
 
 int live_stacks_init(struct live_stacks *s, struct intern *strings);
 void live_stacks_release(struct live_stacks *s);
-uint32_t live_stacks_of(struct live_stacks *s, const struct live_count *c);
+uint32_t live_stacks_of(struct live_stacks *s, const struct live_count *c, bool folds_idle);
 /* 1: something has changed; 0: nothing; -ENOMEM */
 int live_stacks_settle(struct live_stacks *s, const struct definition_store *tables,
 		       uint64_t version);

@@ -67,6 +67,16 @@ static int thread_of(struct live_page *p, uint32_t id, uint32_t *thread)
 	return 0;
 }
 
+/* Samples of threads that slept, of which those without work are folded. */
+static bool folds_idle(const struct live_page *p, const struct live_count *c)
+{
+	const struct definition_store *tables = live_profile_tables(p->l);
+
+	return !p->shows_idle &&
+	       (c->activity == ACTIVITY_SLEEPING || c->activity == ACTIVITY_LOCK) &&
+	       event_says_sleep(definition_store_find_event(tables, c->event));
+}
+
 int live_tables_update(struct live_page *p)
 {
 	size_t nr;
@@ -76,7 +86,8 @@ int live_tables_update(struct live_page *p)
 	    array_reserve(&p->thread_of_count, &p->cap_thread_of_count, nr))
 		return -ENOMEM;
 	for (; p->nr_counts < nr; p->nr_counts++) {
-		uint32_t stack = live_stacks_of(&p->stacks, &c[p->nr_counts]);
+		const struct live_count *count = &c[p->nr_counts];
+		uint32_t stack = live_stacks_of(&p->stacks, count, folds_idle(p, count));
 
 		if (stack == IX_NONE ||
 		    thread_of(p, c[p->nr_counts].thread, &p->thread_of_count[p->nr_counts]))

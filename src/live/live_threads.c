@@ -115,7 +115,8 @@ static struct live_thread describe(const struct thread_rows *r, const struct thr
 	now.owner = rec->owner;
 	now.stack = live_stacks_of(in->stacks, &(struct live_count){ .kstack = rec->kstack,
 								     .ustack = rec->ustack,
-								     .end = rec->end }) + 1;
+								     .end = rec->end },
+				   false) + 1;
 	now.has_ran = row->waited_ns != UINT64_MAX;
 	if (now.has_ran)
 		now.ran_ms = (int64_t)(rec->ran_ns / NSEC_PER_MSEC) -

@@ -64,12 +64,15 @@ int serve_open(const struct serve_options *opts, struct serve **sp)
 int serve_add(struct serve *s, const struct serve_source *source)
 {
 	struct served *v = array_push(&s->v, &s->nr, &s->cap);
+	int err;
 
 	if (!v) {
 		close(source->fd);
 		return fail(-ENOMEM, "serve %s", source->name);
 	}
-	return served_open(source, v);
+	err = served_open(source, v);
+	v->shows_idle = s->opts.shows_idle;
+	return err;
 }
 
 const char *serve_url(const struct serve *s)

@@ -44,6 +44,7 @@ struct serve_options {
 	const char *const *hosts;	/* access.h; may be NULL */
 	uint32_t refresh_ms;		/* 0: 1000 */
 	bool until_end;			/* it ends when all traces have */
+	bool shows_idle;		/* live_page_show_idle() */
 	const char *title;		/* of the pages; NULL: the trace's name */
 	/* Query words that a report may have: "from", "pid", ...; NULL ends them. */
 	const char *const *words;

@@ -67,6 +67,8 @@ void served_close(struct served *v)
 /* Another recording has begun, or the profile has new ids: all clients begin anew. */
 static int begin_page(struct served *v)
 {
+	int err;
+
 	live_page_free(v->page);
 	v->page = NULL;
 	v->profile = feed_profile(v->feed);
@@ -74,7 +76,12 @@ static int begin_page(struct served *v)
 	v->now.epoch++;
 	v->now.version = 0;
 	forget_texts(v);
-	return v->profile ? live_page_new(v->profile, &v->page) : 0;
+	if (!v->profile)
+		return 0;
+	err = live_page_new(v->profile, &v->page);
+	if (!err && v->shows_idle)
+		live_page_show_idle(v->page);
+	return err;
 }
 
 static bool page_is_old(const struct served *v)

@@ -36,6 +36,7 @@ struct served_at {
 
 struct served {
 	struct serve_source source;
+	bool shows_idle;		/* set between served_open() and the first update */
 	struct feed *feed;
 	const struct live_profile *profile;	/* NULL: nothing has come yet */
 	uint32_t feed_epoch;

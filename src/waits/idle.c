@@ -100,32 +100,40 @@ static enum idle user_answer(struct idle_cache *c, uint32_t ustack)
 	return a ? *a - 1 : IDLE_NOT;
 }
 
+bool event_says_sleep(const struct rec_event *e)
+{
+	return e && (e->kind == EVENT_SCHED || e->kind == EVENT_SNAPSHOT);
+}
+
 /* Rows of snapshots, and intervals off the CPU. */
 static bool says_sleep(const struct definition_store *t, const struct rec_sample *rec)
 {
-	const struct rec_event *e;
-
 	if (rec->state != TASK_SLEEPING && rec->state != TASK_IDLE)
 		return false;
-	e = rec->scan ? NULL : definition_store_find_event(t, rec->event);
-	return rec->scan || (e && (e->kind == EVENT_SCHED || e->kind == EVENT_SNAPSHOT));
+	return rec->scan || event_says_sleep(definition_store_find_event(t, rec->event));
+}
+
+enum idle idle_of_sleeper(struct idle_cache *c, const struct definition_store *t,
+			  const struct sleeper *s)
+{
+	enum idle idle;
+
+	if (c->t != t) {
+		idle_cache_release(c);
+		c->t = t;
+	}
+	if (s->end == END_KTHREAD)
+		return IDLE_WORK;
+	idle = s->kstack ? kernel_answer(c, s->kstack) : IDLE_NOT;
+	return idle || !s->ustack ? idle : user_answer(c, s->ustack);
 }
 
 enum idle idle_of(struct idle_cache *c, const struct definition_store *t,
 		  const struct rec_sample *rec)
 {
-	enum idle idle;
+	const struct sleeper s = { rec->kstack, rec->ustack, rec->end };
 
-	if (!says_sleep(t, rec))
-		return IDLE_NOT;
-	if (c->t != t) {
-		idle_cache_release(c);
-		c->t = t;
-	}
-	if (rec->end == END_KTHREAD)
-		return IDLE_WORK;
-	idle = rec->kstack ? kernel_answer(c, rec->kstack) : IDLE_NOT;
-	return idle || !rec->ustack ? idle : user_answer(c, rec->ustack);
+	return says_sleep(t, rec) ? idle_of_sleeper(c, t, &s) : IDLE_NOT;
 }
 
 void idle_cache_release(struct idle_cache *c)

@@ -12,14 +12,17 @@
  * A thread that waits for a result in such a way is called idle by mistake; --idle shows all.
  *
  *	idle_of(&c, tables, &rec)	for each sample; samples of one segment come together
+ *	idle_of_sleeper(&c, tables, &s)	for the stacks of a thread that is known to sleep
  *	idle_cache_release(&c)
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct definition_store;
+struct rec_event;
 struct rec_sample;
 
 #define IDLE_DEPTH 3
@@ -35,6 +38,17 @@ struct idle_cache {
 	uint8_t *kernel, *user;		/* enum idle + 1; 0: not looked at */
 	size_t cap_kernel, cap_user;
 };
+
+struct sleeper {
+	uint32_t kstack, ustack;	/* NODE records of the innermost frames */
+	uint8_t end;			/* enum stack_end */
+};
+
+/* Whether a sample of such an event may be of a thread that sleeps. */
+bool event_says_sleep(const struct rec_event *e);
+
+enum idle idle_of_sleeper(struct idle_cache *c, const struct definition_store *t,
+			  const struct sleeper *s);
 
 /* IDLE_NOT of samples that do not say that a thread slept, and without memory. */
 enum idle idle_of(struct idle_cache *c, const struct definition_store *t,

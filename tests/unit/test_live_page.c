@@ -625,6 +625,46 @@ static void test_names_that_come_late(void **state)
 	end(&w);
 }
 
+static void assert_paths(struct world *w, struct reader *r, uint32_t event, const char *want)
+{
+	char *text;
+
+	assert_true(live_page_update(w->p) >= 0);
+	assert_int_equal(follow(r, w->p), 0);
+	text = text_of(r, event, false);
+	assert_string_equal(text, want);
+	free(text);
+}
+
+/* The stacks of put_row(): two frames of the program, and nine of the kernel's. */
+#define WAITS(innermost) \
+	"[shop+0x1010];[shop+0x1020];[shop+0x1010];[shop+0x1020];[shop+0x1030];[shop+0x1040];[shop+0x1050];[shop+0x1060];" \
+	"[shop+0x1070];[shop+0x1080];" innermost
+
+/* That a thread has no work is known when the names are. One that runs in that function is not idle. */
+static void test_idle_waits(void **state)
+{
+	struct reader r = { 0 };
+	struct world w;
+
+	(void)state;
+	for (int shows_idle = 0; shows_idle < 2; shows_idle++) {
+		begin(&w);
+		if (shows_idle)
+			live_page_show_idle(w.p);
+		put_row(&w, S, 1, 1, TASK_SLEEPING);
+		assert_paths(&w, &r, 0, "all;" WAITS("[shop+0x1090]") " 1 10000000\n");
+		put_symbol(&w, 9, "ep_poll");
+		assert_paths(&w, &r, 0, shows_idle ? "all;" WAITS("ep_poll") " 1 10000000\n"
+						   : "all;[idle: events] 1 10000000\n");
+		put_row(&w, 2 * S, 2, 2, TASK_RUNNING);
+		assert_paths(&w, &r, 0, shows_idle ? "all;" WAITS("ep_poll") " 2 20000000\n"
+						   : "all;[idle: events] 1 10000000\nall;" WAITS("ep_poll") " 1 10000000\n");
+		forget(&r);
+		end(&w);
+	}
+}
+
 static void test_reader_that_is_too_late(void **state)
 {
 	struct reader r = { 0 };
@@ -769,6 +809,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_differences_are_the_whole),
 		cmocka_unit_test(test_names_that_come_late),
+		cmocka_unit_test(test_idle_waits),
 		cmocka_unit_test(test_reader_that_is_too_late),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_huge_weights),
