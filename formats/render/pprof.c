@@ -23,7 +23,6 @@
 #include "src/report/trace_events.h"
 
 #define MAX_ROWS (1u << 18)
-#define STATE_SHIFT 8			/* in sample_count.end: enum activity, plus 1 */
 
 extern const struct renderer renderer_pprof;
 
@@ -31,7 +30,7 @@ enum label { THREAD, TID, PROCESS, PID, STATE, LABELS };
 
 struct pprof {
 	struct pprof_message message;
-	struct sample_counts rows;	/* .root is the thread */
+	struct sample_counts rows;	/* .root: the thread; .kind: enum activity, plus 1 */
 	uint64_t keys[LABELS];		/* ids of the keys of labels; 0: not used yet */
 	bool shows_states;
 };
@@ -56,7 +55,6 @@ static size_t make_labels(struct pprof *p, const struct sample_count *row,
 	const struct rec_thread *t = definition_store_find_thread(m->tables, row->root);
 	const struct rec_process *of =
 		t ? definition_store_find_process(m->tables, t->process) : NULL;
-	unsigned state = row->end >> STATE_SHIFT;
 	size_t nr = 0;
 
 	pprof_program(m, of ? of->exe : 0, row->weight);
@@ -68,14 +66,14 @@ static size_t make_labels(struct pprof *p, const struct sample_count *row,
 		v[nr++] = make_label(p, PROCESS, pprof_table_string(m, of->comm), 0);
 		v[nr++] = make_label(p, PID, 0, of->tgid);
 	}
-	if (state)
-		v[nr++] = make_label(p, STATE, pprof_string(m, activity_name(state - 1)), 0);
+	if (row->kind)
+		v[nr++] = make_label(p, STATE, pprof_string(m, activity_name(row->kind - 1)), 0);
 	return nr;
 }
 
 static void put_row(struct pprof *p, const struct sample_count *row)
 {
-	const struct path_key stack = { row->kstack, row->ustack, (uint8_t)row->end };
+	const struct path_key stack = { row->kstack, row->ustack, row->end };
 	const uint64_t values[] = { row->count, row->weight };
 	struct pprof_label labels[LABELS];
 	const struct pprof_sample s = { values, 2, labels, make_labels(p, row, labels) };
@@ -143,7 +141,8 @@ static int count(void *ctx, const struct report_sample *s, uint64_t nr)
 	unsigned state = p->shows_states ? sample_activity(s->rec, s->futex) + 1u : 0;
 	struct sample_count row = { .root = s->rec->thread, .kstack = s->rec->kstack,
 				    .ustack = s->rec->ustack, .segment = (uint16_t)s->segment,
-				    .end = (uint16_t)(s->rec->end | state << STATE_SHIFT),
+				    .end = s->rec->end,
+				    .kind = (uint8_t)state,
 				    .count = nr, .weight = s->weight };
 	int is_full;
 

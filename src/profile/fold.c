@@ -136,13 +136,9 @@ static void enter_segment(struct fold *f, const struct definition_store *tables)
 	f->tables = tables;
 }
 
-/* Ends of stacks are below; above is why the thread was idle. */
-#define IDLE_SHIFT 8
-
-static uint16_t idle_bits(struct fold *f, const struct report_sample *s)
+static enum idle idle_kind(struct fold *f, const struct report_sample *s)
 {
-	return f->opts->fold_idle
-		       ? (uint16_t)(idle_of(&f->idle, s->tables, s->rec) << IDLE_SHIFT) : 0;
+	return f->opts->fold_idle ? idle_of(&f->idle, s->tables, s->rec) : IDLE_NOT;
 }
 
 /* Counts the samples in all sums but those of the tree, and makes their row. 0 or -ENOMEM. */
@@ -156,7 +152,8 @@ static int count_sample(struct fold *f, const struct report_sample *s, uint64_t 
 				      .kstack = rec->kstack,
 				      .ustack = rec->ustack,
 				      .segment = (uint16_t)s->segment,
-				      .end = rec->end | idle_bits(f, s),
+				      .end = rec->end,
+				      .kind = (uint8_t)idle_kind(f, s),
 				      .count = nr,
 				      .weight = s->weight };
 	f->amount.samples += nr;
@@ -198,16 +195,15 @@ static int count_samples(void *fold, const struct report_sample *s, uint64_t nr)
 static uint32_t place_row(struct fold *f, const struct sample_count *row)
 {
 	char buf[STACK_NOTE_MAX];
-	unsigned end = row->end & ((1 << IDLE_SHIFT) - 1);
-	const char *text = stack_note(end, row->ustack != 0, buf);
+	const char *text = stack_note(row->end, row->ustack != 0, buf);
 	const char *hidden = stack_note_hidden(f->tables, row->ustack, row->kstack);
 	uint32_t at = row->root;
 
 	f->stacks.steps += ROW_STEPS;
 	if (is_spent(f))
 		return tree_builder_rest(&f->tree, at);
-	if (row->end >> IDLE_SHIFT) {
-		text = stack_note_idle(row->end >> IDLE_SHIFT, buf);
+	if (row->kind) {
+		text = stack_note_idle(row->kind, buf);
 		return stack_folder_note(&f->stacks, at, text);
 	}
 	if (text)

@@ -21,7 +21,7 @@ static bool same_stack(const void *ctx, uint32_t id)
 	const struct sample_count *a = &k->v[id], *b = k->key;
 
 	return a->ustack == b->ustack && a->kstack == b->kstack && a->root == b->root &&
-	       a->end == b->end && a->segment == b->segment;
+	       a->end == b->end && a->kind == b->kind && a->segment == b->segment;
 }
 
 void sample_counts_release(struct sample_counts *c)
@@ -33,7 +33,8 @@ void sample_counts_release(struct sample_counts *c)
 
 static uint64_t hash_of(const struct sample_count *key)
 {
-	return hash_u64(hash_u64((uint64_t)key->segment << 32 | key->root, key->end),
+	return hash_u64(hash_u64((uint64_t)key->segment << 32 | key->root,
+				 (uint64_t)key->kind << 8 | key->end),
 			(uint64_t)key->kstack << 32 | key->ustack);
 }
 

@@ -23,7 +23,8 @@ struct sample_count {
 	uint32_t root;			/* the node of the tree below which they go */
 	uint32_t kstack, ustack;
 	uint16_t segment;		/* a report has no more than 65536 */
-	uint16_t end;			/* enum stack_end, and what fold.c puts above */
+	uint8_t end;			/* enum stack_end */
+	uint8_t kind;			/* what else tells rows apart, the caller's */
 	uint64_t count, weight;
 };
 

@@ -22,14 +22,12 @@ static const char *const names[ACTIVITIES] = {
 	[ACTIVITY_UNKNOWN] = "state unknown",
 };
 
+/* Those that are no state D: task_state_is_disk() has these. */
 static const enum activity of_state[TASK_STATES] = {
 	[TASK_STATE_UNKNOWN] = ACTIVITY_UNKNOWN,
 	[TASK_RUNNING] = ACTIVITY_RUNNING,
 	[TASK_RUNNABLE] = ACTIVITY_RUN_QUEUE,
 	[TASK_SLEEPING] = ACTIVITY_SLEEPING,
-	[TASK_DISK] = ACTIVITY_DISK,
-	[TASK_DISK_NOLOAD] = ACTIVITY_DISK,
-	[TASK_KILLABLE] = ACTIVITY_DISK,
 	[TASK_STOPPED] = ACTIVITY_STOPPED,
 	[TASK_TRACED] = ACTIVITY_STOPPED,
 	[TASK_IDLE] = ACTIVITY_IDLE_KERNEL,
@@ -73,9 +71,16 @@ static bool was_displaced(const struct rec_sample *rec)
 	       rec->time_ns - rec->ran_ns < DISPLACED_NS;
 }
 
+static enum activity activity_of_state(uint8_t state)
+{
+	if (task_state_is_disk(state))
+		return ACTIVITY_DISK;
+	return state < TASK_STATES ? of_state[state] : ACTIVITY_UNKNOWN;
+}
+
 enum activity sample_activity(const struct rec_sample *rec, unsigned futex)
 {
-	enum activity a = rec->state < TASK_STATES ? of_state[rec->state] : ACTIVITY_UNKNOWN;
+	enum activity a = activity_of_state(rec->state);
 
 	/* Samples of an event come from a thread on a CPU; not all kinds state so. */
 	if (a == ACTIVITY_UNKNOWN && !rec->scan && rec->cpu != UINT32_MAX)
