@@ -22,7 +22,9 @@ static const char *const launchers[] = {
 	"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "busybox",
 	"rbash", "su", "sudo", "doas", "runuser", "login", "sshd", "env", "time", "timeout",
 	"nice", "setsid", "xargs", "watch", "script", "make", "unshare", "nsenter", "tini",
-	"dumb-init", "flock",
+	"dumb-init", "flock", "chroot", "setpriv", "stdbuf", "taskset", "chrt", "ionice",
+	"parallel", "gcc", "g++", "cc", "c++", "gfortran", "collect2", "lto-wrapper", "clang",
+	"clang++", "ccache", "ninja", "cmake", "ctest", "cargo",
 };
 
 /* The order of the edges while they are sorted. */
