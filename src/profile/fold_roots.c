@@ -108,11 +108,15 @@ static bool stands_for_many(const struct rec_process *p)
 /* Idle threads, and what was lost with a damaged chunk, have no process. */
 static bool label_process(struct fold_roots *r, const struct report_sample *s)
 {
+	const char *name;
+	size_t len;
+
 	if (!s->process) {
 		put_comm(r, s);
 		return true;
 	}
-	put_string(r, s, s->process->comm, "[no name]");
+	name = process_title(s->tables, s->process, &len);
+	put(r, len ? name : "[no name]", len ? len : strlen("[no name]"));
 	if (stands_for_many(s->process))
 		put(r, " (ended)", 8);
 	else

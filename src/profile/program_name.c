@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/profile/program_name.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "src/model/definition_store.h"
@@ -22,4 +23,25 @@ const char *program_name(const struct definition_store *t, const struct rec_proc
 			*len -= tail;
 	}
 	return slash && *len ? path : definition_store_string(t, p->comm, len);
+}
+
+static bool is_title(const char *text, size_t len)
+{
+	const char *blank = memchr(text, ' ', len);
+
+	return blank && blank > text + 1 && blank[-1] == ':' && *text != '/';
+}
+
+const char *process_title(const struct definition_store *t, const struct rec_process *p,
+			  size_t *len)
+{
+	const char *text = definition_store_string(t, p->cmdline, len);
+
+	if (!is_title(text, *len))
+		return definition_store_string(t, p->comm, len);
+	while (*len && text[*len - 1] == ' ')
+		--*len;
+	if (*len > PROCESS_TITLE_BYTES)
+		*len = PROCESS_TITLE_BYTES;
+	return text;
 }

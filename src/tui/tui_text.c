@@ -7,6 +7,7 @@
 #include "formats/render/waits/wait_text.h"
 #include "src/base/clock.h"
 #include "src/model/definition_store.h"
+#include "src/profile/program_name.h"
 #include "src/report/weight_text.h"
 #include "src/tui/tui_state.h"
 
@@ -40,12 +41,13 @@ const char *tui_process_name(const struct tui *t, uint32_t process, char buf[96]
 {
 	const struct definition_store *d = live_profile_tables(tui_live(t));
 	const struct rec_process *p = definition_store_find_process(d, process);
-	const char *name = p ? definition_store_string(d, p->comm, NULL) : "?";
+	size_t len = 1;
+	const char *name = p ? process_title(d, p, &len) : "?";
 
 	if (p && !p->tgid)		/* stands for all of its name that have ended */
-		snprintf(buf, 96, "%s (ended)", name);
+		snprintf(buf, 96, "%.*s (ended)", (int)len, name);
 	else
-		snprintf(buf, 96, "%s (%u)", name, p ? p->tgid : 0);
+		snprintf(buf, 96, "%.*s (%u)", (int)len, name, p ? p->tgid : 0);
 	return buf;
 }
 

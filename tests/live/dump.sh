@@ -71,6 +71,9 @@ background perl -e '$0 = "postgres: u db SELECT waiting"; sleep 1 while 1'; titl
 until_true 10 grep -q '^postgres: u db' "/proc/$titled/cmdline"
 dump "$titled"
 check "a title that a server has given itself" grep -qE "^[^ ].* $titled: 1 thread, uid 0: postgres: u db SELECT waiting *\$" out
+timeout 30 "$PROBEE" snapshot -q -i 1 --cmdline -p "$titled" -o titled.pbz 2>>"$T/err"
+"$PROBEE" report titled.pbz --by process --collapse --idle 2>>"$T/err" >out
+check "it is the name of the process in other reports, too" grep -q "^postgres: u db SELECT waiting ($titled);" out
 dump --json "$locks"
 check "--json" python3 - "$locks" <<'END'
 import json, os, sys

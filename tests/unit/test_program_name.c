@@ -13,9 +13,11 @@
 
 static const char *const strings[] = {
 	NULL, "MainThread", "/usr/bin/node", "/opt/x (deleted)", "no_directory", "/", "",
+	"postgres: walwriter ", "sshd: alice [priv]", "/opt/a: b", "node --title x:", ": x", "nginx:",
+	"server: 23456789 123456789 123456789 123456789 123456789 123456789 123456789",
 };
 
-enum { S_COMM = 1, S_NODE, S_DELETED, S_BARE, S_ROOT, S_EMPTY };
+enum { S_COMM = 1, S_NODE, S_DELETED, S_BARE, S_ROOT, S_EMPTY, S_WRITER, S_SSH, S_PATH, S_LATE, S_COLON, S_WORD, S_LONG };
 
 static struct definition_store *store(void)
 {
@@ -58,10 +60,37 @@ static void test_names(void **state)
 	definition_store_free(t);
 }
 
+static void check_title(const struct definition_store *t, uint32_t cmdline, const char *name)
+{
+	const struct rec_process p = { .id = 1, .comm = S_COMM, .cmdline = cmdline };
+	size_t len = 99;
+	const char *got = process_title(t, &p, &len);
+
+	assert_int_equal(len, strlen(name));
+	assert_memory_equal(got, name, len);
+}
+
+static void test_titles(void **state)
+{
+	struct definition_store *t = store();
+
+	(void)state;
+	check_title(t, S_WRITER, "postgres: walwriter");
+	check_title(t, S_SSH, "sshd: alice [priv]");
+	check_title(t, 0, "MainThread");
+	check_title(t, S_PATH, "MainThread");
+	check_title(t, S_LATE, "MainThread");
+	check_title(t, S_COLON, "MainThread");
+	check_title(t, S_WORD, "MainThread");
+	check_title(t, S_LONG, "server: 23456789 123456789 123456789 123456789 123456789 1234567");
+	definition_store_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_titles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,6 +87,14 @@ static uint32_t program_of(struct page_tables *t, const struct page_origin *of)
 	return intern_bytes(t->strings, s, len);
 }
 
+static uint32_t title_of(struct page_tables *t, const struct page_origin *of)
+{
+	size_t len;
+	const char *s = process_title(of->tables, of->process, &len);
+
+	return intern_bytes(t->strings, s, len);
+}
+
 int page_tables_process(struct page_tables *t, const struct page_origin *of, uint32_t *process)
 {
 	struct page_process *p = array_push(&t->processes, &t->nr_processes, &t->cap_processes);
@@ -98,7 +106,7 @@ int page_tables_process(struct page_tables *t, const struct page_origin *of, uin
 	*process = (uint32_t)t->nr_processes - 1;
 	*p = (struct page_process){ .pid = of->pid };
 	if (rec)
-		*p = (struct page_process){ of->pid, string_of(t, of->tables, rec->comm),
+		*p = (struct page_process){ of->pid, title_of(t, of),
 					    program_of(t, of),
 					    string_of(t, of->tables, rec->cgroup), rec->uid,
 					    { .start_ns = rec->start_boottime_ns } };
