@@ -91,13 +91,21 @@ static enum idle kernel_answer(struct idle_cache *c, uint32_t kstack)
 	return a ? *a - 1 : IDLE_NOT;
 }
 
-static enum idle user_answer(struct idle_cache *c, uint32_t ustack)
+/* IDLE_KINDS: the thread has work under way, whatever the kernel's functions are. */
+static unsigned look_at_user(const struct definition_store *t, uint32_t ustack)
+{
+	if (wait_is_for_answer(t, ustack))
+		return IDLE_KINDS;
+	return wait_is_for_work(t, ustack, IDLE_DEPTH) ? IDLE_WORK : IDLE_NOT;
+}
+
+static unsigned user_answer(struct idle_cache *c, uint32_t ustack)
 {
 	uint8_t *a = answer_of(&c->user, &c->cap_user, ustack);
 
 	if (a && !*a)
-		*a = wait_is_for_work(c->t, ustack, IDLE_DEPTH) ? IDLE_WORK + 1 : IDLE_NOT + 1;
-	return a ? *a - 1 : IDLE_NOT;
+		*a = (uint8_t)(look_at_user(c->t, ustack) + 1);
+	return a ? *a - 1u : IDLE_NOT;
 }
 
 bool event_says_sleep(const struct rec_event *e)
@@ -116,7 +124,8 @@ static bool says_sleep(const struct definition_store *t, const struct rec_sample
 enum idle idle_of_sleeper(struct idle_cache *c, const struct definition_store *t,
 			  const struct sleeper *s)
 {
-	enum idle idle;
+	enum idle in_kernel;
+	unsigned in_program;
 
 	if (c->t != t) {
 		idle_cache_release(c);
@@ -124,8 +133,11 @@ enum idle idle_of_sleeper(struct idle_cache *c, const struct definition_store *t
 	}
 	if (s->end == END_KTHREAD)
 		return IDLE_WORK;
-	idle = s->kstack ? kernel_answer(c, s->kstack) : IDLE_NOT;
-	return idle || !s->ustack ? idle : user_answer(c, s->ustack);
+	in_kernel = s->kstack ? kernel_answer(c, s->kstack) : IDLE_NOT;
+	in_program = s->ustack ? user_answer(c, s->ustack) : IDLE_NOT;
+	if (in_program == IDLE_KINDS)
+		return IDLE_NOT;
+	return in_kernel ? in_kernel : (enum idle)in_program;
 }
 
 enum idle idle_of(struct idle_cache *c, const struct definition_store *t,

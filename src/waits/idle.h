@@ -9,7 +9,9 @@
  *				functions of its program below: the loop of a worker, not work
  *				under way; and what the pools of Go, Java and node call
  *
- * A thread that waits for a result in such a way is called idle by mistake; --idle shows all.
+ * A thread that waits for a lock or for the answer to what it has asked is not idle, whatever it
+ * waits in (wait_is_for_answer()). One that waits for a result as workers wait for work is called
+ * idle by mistake; --idle shows all.
  *
  *	idle_of(&c, tables, &rec)	for each sample; samples of one segment come together
  *	idle_of_sleeper(&c, tables, &s)	for the stacks of a thread that is known to sleep

@@ -127,6 +127,17 @@ static const char *const pools[] = {
 	"node::WorkerThreadsTaskRunner*", "v8::platform::*Worker*",
 };
 
+/* Functions that wait for the answer to what the thread has asked, on one connection. */
+static const char *const askers[] = {
+	"sock_recv*", "sock_call*", "sock_connect*", "internal_connect", "PySSL_select",
+	"_ssl__SSLSocket_*", "PQgetResult", "PQexec*", "PQconnect*", "pqWait*", "pqReadData",
+	"curl_easy_perform", "Curl_socket_check", "mysql_real_query*", "cli_read_query_result",
+	"redisGetReply*", "__libc_res_nsend", "__res_context_send*", "send_dg", "send_vc",
+	"getaddrinfo", "connect", "__libc_connect", "rb_wait_for_single_fd",
+	"rb_thread_wait_for_single_fd", "php_pollfd_for*", "php_network_connect*",
+	"sun.nio.ch.NioSocketImpl.*", "java.net.PlainSocketImpl.*",
+};
+
 /* Where threads of a program begin, but not the first one. */
 static const char *const thread_starts[] = {
 	"start_thread", "clone", "clone3", "__clone*", "thread_run", "pythread_wrapper",
@@ -272,6 +283,29 @@ void wait_function_of(const struct definition_store *t, uint32_t ustack, struct 
 	}
 	if (!l.is_own && f->lock)
 		use_locking_function(&l);
+}
+
+bool wait_is_for_answer(const struct definition_store *t, uint32_t ustack)
+{
+	const struct table_node *n;
+	struct wait_function f;
+	char buf[FRAME_TEXT_MAX];
+	struct frame_view v;
+
+	wait_function_of(t, ustack, &f);
+	if (f.lock && (f.lock->class == LOCK_HELD || f.lock->class == LOCK_HELD_ELSEWHERE))
+		return true;
+	for (int nr = 0; ustack && nr < LOOK_AT && (n = definition_store_find_node(t, ustack));
+	     ustack = n->parent) {
+		uint32_t inlined = definition_store_frame_depth(t, n->frame);
+
+		for (uint32_t i = 0; i < inlined && nr < LOOK_AT; i++, nr++) {
+			definition_store_frame_view(t, n->frame, i, buf, &v);
+			if (v.named && fits_any(askers, LEN(askers), v.name))
+				return true;
+		}
+	}
+	return false;
 }
 
 struct worker {

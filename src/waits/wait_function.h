@@ -43,5 +43,12 @@ struct wait_function {
  */
 bool wait_is_for_work(const struct definition_store *t, uint32_t ustack, unsigned depth);
 
+/*
+ * Whether a thread has work under way, however it waits: for a lock that another one has, or for
+ * the answer to what it has asked (a row lock of PostgreSQL sleeps in epoll_wait(), a socket of
+ * Python with a time limit in poll()).
+ */
+bool wait_is_for_answer(const struct definition_store *t, uint32_t ustack);
+
 /* Finds the function that waits in the user stack whose innermost node is ustack. */
 void wait_function_of(const struct definition_store *t, uint32_t ustack, struct wait_function *f);
