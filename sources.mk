@@ -720,6 +720,7 @@ CAPTURE_MAIN_SRCS := \
 	src/commands/unwind_info_json.c \
 	src/commands/unwind_info_text.c \
 	src/recording/capture_loop.c \
+	src/recording/ending_text.c \
 	src/recording/flight_options.c \
 	src/recording/flight_side.c \
 	src/recording/live_line.c \

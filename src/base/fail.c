@@ -138,3 +138,22 @@ void note_verbose(const char *fmt, ...)
 	say(NULL, NULL, fmt, ap);
 	va_end(ap);
 }
+
+void note_for_now(const char *fmt, ...)
+{
+	bool is_terminal = isatty(STDERR_FILENO);
+	char text[256] = "probee: ";
+	size_t n = strlen(text);
+	va_list ap;
+
+	if (verbosity < (is_terminal ? 0 : 1))
+		return;
+	va_start(ap, fmt);
+	if (is_terminal) {
+		vsnprintf(text + n, sizeof(text) - n, fmt, ap);
+		note_status(text);
+	} else {
+		say(NULL, NULL, fmt, ap);
+	}
+	va_end(ap);
+}

@@ -36,6 +36,12 @@ void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void note_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
+ * Like note(), for what is only true for a while: on a terminal the next message takes its place,
+ * and elsewhere it is said under -v. Only the thread that records calls this.
+ */
+void note_for_now(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
  * Shows text (without a newline) as a line on the terminal that the next one replaces and that is
  * removed before any message. NULL removes it. Only the thread that records calls this, and only
  * when standard error is a terminal.

@@ -207,8 +207,9 @@ static bool is_in_a_hurry(void *ctx)
 	if (nr)
 		snprintf(what, sizeof(what), "unwind tables of %u file%s", nr, plural(nr, "", "s"));
 	if (now_ns() > r->patience_begin_ns + SETTLE_NS && !r->has_said_waiting) {
-		note("waiting for %s, at most %u s in all (Ctrl-C: no longer)", what,
-		     (unsigned)((r->patience.until_ns - r->patience_begin_ns) / NSEC_PER_SEC));
+		note_for_now("waiting for %s, at most %u s in all (Ctrl-C: no longer)", what,
+			     (unsigned)((r->patience.until_ns - r->patience_begin_ns) /
+					NSEC_PER_SEC));
 		r->has_said_waiting = true;
 	}
 	return recorder_in_a_hurry(r);

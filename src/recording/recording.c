@@ -23,6 +23,7 @@
 #include "src/report/report.h"
 #include "src/rights/recording_rights.h"
 #include "src/recording/capture_loop.h"
+#include "src/recording/ending_text.h"
 #include "src/recording/flight_side.h"
 #include "src/recording/live_outputs.h"
 #include "src/base/stop_signals.h"
@@ -312,14 +313,14 @@ static int begin(struct recording *r, int argc, char **argv)
 	return err ? err : recorder_begin(r->recorder, &info);
 }
 
-/* Called once the recording runs for certain. */
+/* Called once the recording runs for certain. Who has said how long knows what goes on. */
 static void say_target(const struct recording *r)
 {
 	const struct record_args *a = r->args;
 
-	if (!a->all && !record_args_have_target(a) && !r->command.pid)
-		note("recording the whole machine%s. -p PID for one process, -- CMD to run one",
-		     a->duration_ns ? "" : " until Ctrl-C");
+	if (!a->all && !record_args_have_target(a) && !r->command.pid && !a->duration_ns)
+		note("recording the whole machine until Ctrl-C. -p PID for one process, -- CMD to "
+		     "run one");
 }
 
 /*
@@ -409,31 +410,19 @@ static int take_apart(struct recording *r)
 	return err;
 }
 
+/* That it has ended as it should is no news, nor that it was ended with the recording. */
 static void say_command(const struct recording *r, bool ok)
 {
+	const struct target_command *c = &r->command;
 	char text[512];
 
-	if (!r->command.ended || (!ok && !r->stats.samples))
+	if (!c->ended || (!ok && !r->stats.samples))
 		return;
-	target_command_describe(&r->command, text, sizeof(text));
-	note("%s", text);
-}
-
-/* "810 samples, 4 snapshots with 1,177 thread states" */
-static void say_counts(const struct recording *r, char *out, size_t size)
-{
-	const struct collector_counts *n = &r->counts;
-	char scans[96];
-
-	snprintf(scans, sizeof(scans), "%" PRIu64 " %s with %" PRIu64 " %s", n->scans,
-		 plural(n->scans, "snapshot", "snapshots"), n->rows,
-		 plural(n->rows, "thread state", "thread states"));
-	if (!r->mode->sample)
-		snprintf(out, size, "%s", scans);
+	target_command_describe(c, text, sizeof(text));
+	if (!c->status || c->is_stopped || r->stop.stopped)
+		note_verbose("%s", text);
 	else
-		snprintf(out, size, "%" PRIu64 " %s%s%s", n->samples,
-			 plural(n->samples, "sample", "samples"), n->scans ? ", " : "",
-			 n->scans ? scans : "");
+		note("%s", text);
 }
 
 /* Whether standard output is a file in memory without a name, which goes with those who have it. */
@@ -444,51 +433,59 @@ static bool goes_with_us(void)
 	return fcntl(STDOUT_FILENO, F_GET_SEALS) >= 0 && !fstat(STDOUT_FILENO, &st) && !st.st_nlink;
 }
 
+/* The place of a trace without a path. */
 static const char *place_text(const struct trace_file *t)
 {
 	if (t->memory >= 0)
 		return "memory, of which the triggers' files are what is kept";
-	if (strcmp(t->path, "-"))
-		return t->path;
 	return goes_with_us() ? "memory, which is not kept. To keep it: -o FILE"
 			      : "standard output";
 }
 
 /* A recording without a sample says why: it is no mistake, but nothing can be seen in it. */
-static void say_nothing_seen(const struct recording *r)
+static bool say_nothing_seen(const struct recording *r)
 {
-	if (!r->stats.samples && !r->counts.rows && !r->lost)
-		note("nothing was recorded: %s",
-		     r->mode->sample && !r->counts.scans
-			     ? "what was asked for did not happen, or its threads did not run. "
-			       "Try: probee snapshot, which shows threads that wait as well"
-			     : "no such thread was there, or this kernel does not list it (probee "
-			       "doctor)");
+	if (r->stats.samples || r->counts.rows || r->lost)
+		return false;
+	note("nothing was recorded: %s",
+	     r->mode->sample && !r->counts.scans
+		     ? "what was asked for did not happen, or its threads did not run. "
+		       "Try: probee snapshot, which shows threads that wait as well"
+		     : "no such thread was there, or this kernel does not list it (probee doctor)");
+	return true;
 }
 
+/* What was lost, and one line of what was not. */
 static void say_summary(const struct recording *r)
 {
-	const struct session_stats *st = &r->stats;
-	char size[32], whole[64] = "no user stacks", counts[160], lost[48] = "";
+	bool has_path = r->trace.memory < 0 && strcmp(r->trace.path, "-");
+	struct ending e = {
+		.samples = r->counts.samples,
+		.scans = r->counts.scans,
+		.threads = r->stats.threads,
+		.user_stacks = r->stats.user_stacks,
+		.whole = r->stats.whole,
+		.ns = r->loop.end_ns - r->loop.begin_ns,
+		.bytes = r->trace.file_bytes,
+		.has_samples = r->mode->sample,
+		.has_reports = r->outputs.nr > 0,
+		.path = has_path ? r->trace.path : NULL,
+		.place = has_path ? NULL : place_text(&r->trace),
+	};
+	char text[ENDING_TEXT_MAX], lost[LOST_TEXT_MAX];
 
-	if (st->user_stacks)
-		snprintf(whole, sizeof(whole), "%.1f %% of user stacks whole",
-			 100.0 * (double)st->whole / (double)st->user_stacks);
-	if (r->lost)
-		snprintf(lost, sizeof(lost), "; %" PRIu64 " lost", r->lost);
-	say_counts(r, counts, sizeof(counts));
-	note("%s of %" PRIu64 " %s in %" PRIu64 " %s, %.1f s; %s%s; %s in %s", counts, st->threads,
-	     plural(st->threads, "thread", "threads"), st->processes,
-	     plural(st->processes, "process", "processes"),
-	     (double)(r->loop.end_ns - r->loop.begin_ns) / 1e9, whole, lost,
-	     human_bytes(r->trace.file_bytes, size),
-	     place_text(&r->trace));
-	say_nothing_seen(r);
-	if (r->others[0])
-		note("%s", r->others);
+	if (ending_lost_text(r->lost, r->others, lost))
+		note("lost: %s", lost);
+	if (say_nothing_seen(r))
+		return;
+	ending_text(&e, text);
+	note("%s", text);
+	note_verbose("%" PRIu64 " %s, %" PRIu64 " %s", r->stats.processes,
+		     plural(r->stats.processes, "process", "processes"), r->counts.rows,
+		     plural(r->counts.rows, "thread state", "thread states"));
 }
 
-/* Says where the time went, unless that takes long to find out. */
+/* Says what is wrong, unless that takes long to find out; and under -v where the time went. */
 static void say_answer(struct recording *r, struct report *rep)
 {
 	struct answer_lines lines = { .nr = 0 };
@@ -504,8 +501,14 @@ static void say_answer(struct recording *r, struct report *rep)
 		err = answer_add_scans(a, rep);
 	if (!err)
 		err = answer_lines(a, rep, &lines);
-	for (size_t i = 0; i < lines.nr && !err; i++)
-		note("%s%s%s", lines.what[i], *lines.what[i] ? ": " : "  ", lines.text[i]);
+	for (size_t i = 0; i < lines.nr && !err; i++) {
+		const char *what = lines.what[i];
+
+		if (answer_is_finding(what))
+			note("%s: %s", what, lines.text[i]);
+		else
+			note_verbose("%s%s%s", what, *what ? ": " : "  ", lines.text[i]);
+	}
 	answer_free(a);
 }
 
@@ -526,9 +529,9 @@ static int render(struct recording *r)
 	err = report_open_fd(fd, r->trace.path, NULL, &rep);
 	if (!err)
 		say_answer(r, rep);
-	say_summary(r);
 	if (!err && r->live.later.nr)
 		err = output_list_run(&r->live.later, rep, &opts);
+	say_summary(r);
 	report_close(rep);
 	return err;
 }

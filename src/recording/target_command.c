@@ -107,8 +107,10 @@ void target_command_stop(struct target_command *c, uint64_t patience_ns)
 	if (c->go_fd > 0)
 		close(c->go_fd);	/* a child that still waits for "go" exits by itself */
 	c->go_fd = -1;
-	if (!target_command_ended(c))
+	if (!target_command_ended(c)) {
+		c->is_stopped = true;
 		kill(c->pid, SIGTERM);
+	}
 	wait_for_end(c, patience_ns);
 	if (c->ended)
 		return;

@@ -20,6 +20,7 @@ struct target_command {
 	int go_fd, error_fd;
 	const char *name;
 	bool ended;
+	bool is_stopped;		/* it did not end by itself */
 	int status;			/* wait status */
 };
 

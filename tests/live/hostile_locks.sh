@@ -44,7 +44,7 @@ finish "$server" TERM		# lets go of all who wait
 wait "$recorder"
 check "flipping locks: exit status" equal $? 0
 echo "# $(($(date +%s) - begin)) s; $(grep -c hangs err) readers were left behind"
-check "flipping locks: all snapshots" grep -q '60 snapshots with' err
+check "flipping locks: all snapshots" grep -q '60 snapshots of' err
 check "flipping locks: nothing is lost" not bash -c "'$PROBEE' info flip.pbz | grep -qi 'not finished\|incomplete'"
 check "flipping locks: all its threads have rows" at_least "$("$PROBEE" report -q flip.pbz --csv -p "$victim" | grep -c "|$victim|")" $((60 * 33))
 waits rows flip.pbz >flip.rows

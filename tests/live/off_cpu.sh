@@ -45,7 +45,7 @@ check "a thread that sleeps" same_time all napper 2
 check "one that does not: no more than it says" awk -v w="$(microseconds all cpu-wait spinner)" -v s="$(awk '$2 == "spinner" { print $3 }' all.out)" \
 	'BEGIN { printf "%.4f s of %.4f", w / 1e6, s; exit !(w > 0 && w / 1e6 <= s * 1.05 + 0.005) }'
 check "every stay is accounted for" identity all
-check "nothing lost" not grep -q ' lost' all.err
+check "nothing lost" not grep -q 'lost:' all.err
 "$PROBEE" report all.pbz --collapse --no-inline >all.folded 2>>"$T/err"
 chain="descend$(printf ';descend%.0s' {1..20});take_a_nap"
 check "20 calls deep" stacks share all.folded "$chain" --of descend --min 1000000
@@ -73,13 +73,13 @@ off_cpu brief -p "$PID" -d 1 --max-block-time 3ms
 check "--max-block-time: the long ones are left out" awk '/hold;take_a_nap/ { h += $NF } { all += $NF } END { print h + 0, "us of", all; exit !(h < 0.02 * all) }' brief.folded
 check "and the short ones are there" grep -q take_a_nap brief.folded
 off_cpu disk -p "$PID" -d 1 --state D
-check "--state D: nobody waits for a disk" grep -q "^probee: 0 samples" disk.err
+check "--state D: nobody waits for a disk" grep -q "^probee: nothing was recorded" disk.err
 off_cpu chance -p "$PID" -d 2 --off-cpu-prob 0.2
 off_cpu whole -p "$PID" -d 2
 check "--off-cpu-prob: a fifth of the stays stands for all" awk -v a="$(microseconds chance off-cpu napper)" -v b="$(microseconds whole off-cpu napper)" \
 	'BEGIN { printf "%.3f s of %.3f", a / 1e6, b / 1e6; exit !(a > 0.7 * b && a < 1.3 * b) }'
 check "those left out are counted, not lost" identity chance
-check "nothing is lost" not grep -q ' lost' chance.err
+check "nothing is lost" not grep -q 'lost:' chance.err
 "$PROBEE" report whole.pbz --text 2>>"$T/err" >whole.txt
 check "who waits for a lock is in the function that takes it, not in libc" grep -qE ' locker,.*most of .* in hold \(' whole.txt
 finish "$PID"
@@ -160,7 +160,7 @@ start threads 20 sleep
 off_cpu asleep -p "$PID" -d 2
 check "slept before: threads" grep -q 'asleep_before=21,' asleep.err
 "$PROBEE" report asleep.pbz --collapse --no-inline >asleep.folded 2>>"$T/err"
-check "slept before: all of the time" awk -v d="$(sed -nE 's/.* process, ([0-9.]+) s;.*/\1/p' asleep.err)" '{ sum += $NF } END {
+check "slept before: all of the time" awk -v d="$(sed -nE 's/.* threads? in ([0-9.]+) s,.*/\1/p' asleep.err)" '{ sum += $NF } END {
 	printf "%.3f s of 21 threads in %.1f s", sum / 1e6, d; exit !(d && sum / 1e6 > 21 * (d - 0.06) && sum / 1e6 < 21 * (d + 0.06)) }' asleep.folded
 check "slept before: at their stacks" stacks share asleep.folded "_start;__libc_start_main;__libc_start_call_main;main;wait_forever" --of wait_forever --min 1000000
 check "slept before: whole" grep -q "100.0 % of user stacks whole" asleep.err

@@ -127,7 +127,7 @@ done
 wait "$recorder"
 check "killed readers: exit status" equal $? 0
 check "killed readers: were there" at_least "$killed" 10
-check "killed readers: all snapshots" grep -q "60 snapshots with" err
+check "killed readers: all snapshots" grep -q "60 snapshots of" err
 check "killed readers: said once" equal "$(grep -c "was killed" err)" 1
 check "killed readers: counted" grep -qE "snapshots: [0-9]+ processes that read the stacks were killed" err
 check "killed readers: the trace has its end" finished killed.pbz
