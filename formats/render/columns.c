@@ -7,6 +7,7 @@
 
 #include "src/profile/display_name.h"
 #include "src/profile/short_name.h"
+#include "src/profile/stack_note.h"
 
 #define DOTS 3				/* columns of "..." */
 
@@ -65,11 +66,13 @@ size_t columns_put_end(FILE *out, const char *s, size_t len, size_t room)
 
 size_t columns_put_name(FILE *out, const char *s, size_t len, size_t room)
 {
-	char *shown = malloc(2 * len), *shorter = shown + len, *form = shown;
-	size_t columns, all, n;
+	char note[STACK_NOTE_MAX];
+	size_t columns, all, n = stack_note_shown(s, len, note);
+	char *shown = n ? NULL : malloc(2 * len), *shorter, *form = shown;
 
 	if (!shown)
-		return columns_put_cut(out, s, len, room);
+		return columns_put_cut(out, n ? note : s, n ? n : len, room);
+	shorter = shown + len;
 	n = all = display_name(shown, s, len);
 	columns = columns_of(shown, n);
 	for (unsigned i = 0; i < SHORT_FORMS && columns > room; i++) {
@@ -84,8 +87,13 @@ size_t columns_put_name(FILE *out, const char *s, size_t len, size_t room)
 
 size_t columns_of_name(const char *s, size_t len)
 {
-	char *shown = malloc(len);
-	size_t n = shown ? columns_of(shown, display_name(shown, s, len)) : columns_of(s, len);
+	char note[STACK_NOTE_MAX], *shown;
+	size_t n = stack_note_shown(s, len, note);
+
+	if (n)
+		return columns_of(note, n);
+	shown = malloc(len);
+	n = shown ? columns_of(shown, display_name(shown, s, len)) : columns_of(s, len);
 
 	free(shown);
 	return n;

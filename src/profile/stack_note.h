@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The text that a report shows in place of missing user frames. */
+/*
+ * The text that a report shows in place of missing user frames. It has two forms: the one that the
+ * tree has, and files for other programs, which stays the same from version to version:
+ *
+ *	[truncated: no-fde]		[no-mapping]
+ *
+ * and the one for people, in text, on the terminal, in pictures and pages:
+ *
+ *	[cut: no unwind table for this address]		[no stack: an address in no known file]
+ */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct definition_store;
@@ -16,6 +26,9 @@ struct definition_store;
  * is in buf.
  */
 const char *stack_note(unsigned end, bool has_frames, char buf[STACK_NOTE_MAX]);
+
+/* The form for people of such a frame, in buf, and its length; 0: the name is no such frame. */
+size_t stack_note_shown(const char *name, size_t len, char buf[STACK_NOTE_MAX]);
 
 /* A frame to show for the stacks of a thread that had nothing to do: "[idle: events]". */
 const char *stack_note_idle(unsigned idle, char buf[STACK_NOTE_MAX]);

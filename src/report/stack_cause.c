@@ -53,6 +53,34 @@ static const struct {
 			   "record with --faults=all, which may hang", 0 },
 };
 
+/* What stands in the stack itself, so it is short. NULL: nothing does. */
+static const char *const briefs[STACK_ENDS] = {
+	[END_NO_MM] = "the process was ending",
+	[END_EXEC] = "inside execve",
+	[END_TRUNCATED] = "deeper than the frame limit",
+	[END_NO_PROCESS] = "the process was too new",
+	[END_NO_MAPPING] = "an address in no known file",
+	[END_JIT] = "generated code without frame pointers",
+	[END_NO_TABLE] = "its unwind table was not ready",
+	[END_NO_FDE] = "no unwind table for this address",
+	[END_BAD_RULE] = "a rule that is not supported",
+	[END_READ_RA] = "stack memory cannot be read",
+	[END_READ_FP] = "a saved register cannot be read",
+	[END_RA_ZERO] = "return address 0",
+	[END_SP_BACK] = "the stack pointer went backwards",
+	[END_BUSY] = "the memory map was locked",
+	[END_RUNNING] = "it ran during the snapshot",
+	[END_TORN] = "it ran while it was read",
+	[END_COMPAT32] = "a 32-bit process",
+	[END_BUG] = "a mistake of probee",
+	[END_NOT_READ] = "memory that could block was not read",
+};
+
+const char *stack_cause_brief(unsigned end)
+{
+	return end < STACK_ENDS ? briefs[end] : NULL;
+}
+
 const char *stack_cause_text(unsigned end)
 {
 	return end < STACK_ENDS && causes[end].text ? causes[end].text

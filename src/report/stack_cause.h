@@ -9,6 +9,7 @@
 
 /* end is an enum stack_end, or one that this version does not know. */
 const char *stack_cause_text(unsigned end);		/* "return address 0" */
+const char *stack_cause_brief(unsigned end);		/* at most 40 bytes; NULL: there is none */
 const char *stack_cause_remedy(unsigned end);		/* an imperative; "" where there is none */
 
 /*

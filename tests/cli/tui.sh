@@ -118,7 +118,7 @@ def keys_and_views():
     t.send("tab"); t.until("handle_request")
     t.send("down", "down"); t.until("_start  total")
     t.send("right"); t.until("worker  total 40.0 %")
-    t.send("down"); t.until("[truncated: no-fde]  total")
+    t.send("down"); t.until("[cut: no unwind table for this address]  total")
     t.send("up"); t.until("worker  total 40.0 %")
     t.send("?"); t.until("Shift-Tab"); t.send(" "); t.until("hot_loop")
     t.send("/", "^hot", "enter"); t.until("/^hot: 40.0 %")

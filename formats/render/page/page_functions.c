@@ -8,6 +8,7 @@
 
 #include "src/profile/display_name.h"
 #include "src/profile/short_name.h"
+#include "src/profile/stack_note.h"
 #include "src/base/array.h"
 #include "src/base/intern.h"
 #include "src/profile/profile.h"
@@ -17,7 +18,8 @@
 /* A string of the page; IX_NONE: out of memory. */
 static uint32_t string_of(struct page_functions *f, uint32_t name)
 {
-	size_t len;
+	char note[STACK_NOTE_MAX];
+	size_t len, n;
 	const char *s;
 	uint32_t id;
 
@@ -26,7 +28,8 @@ static uint32_t string_of(struct page_functions *f, uint32_t name)
 	if (f->string_of[name])
 		return f->string_of[name] - 1;
 	s = intern_get(f->names, name, &len);
-	id = intern_bytes(f->strings, s, len);
+	n = f->full_names ? 0 : stack_note_shown(s, len, note);
+	id = intern_bytes(f->strings, n ? note : s, n ? n : len);
 	if (id != IX_NONE)
 		f->string_of[name] = id + 1;
 	return id;
@@ -46,9 +49,9 @@ static int set_forms(struct page_functions *all, struct page_function *f, uint32
 {
 	size_t len, n;
 	const char *s = intern_get(all->names, name, &len);
-	char *shown, *form;
+	char note[STACK_NOTE_MAX], *shown, *form;
 
-	if (!len || len > SHORTENED_MAX || memchr(s, 0, len))
+	if (!len || len > SHORTENED_MAX || memchr(s, 0, len) || stack_note_shown(s, len, note))
 		return 0;
 	shown = malloc(2 * len);
 	if (!shown)

@@ -6,6 +6,7 @@
 #include "formats/render/svg/svg_parts.h"
 #include "formats/render/svg/svg_text.h"
 #include "src/base/hash_index.h"
+#include "src/profile/stack_note.h"
 #include "src/report/weight_text.h"
 
 #define TEXT_ROOM_PX 6			/* margins of a label, left and right together */
@@ -215,10 +216,20 @@ static void put_data(const struct picture *pic, const struct box *b, const char 
 	putc('>', out);
 }
 
+/* A note of why a stack is not whole is words in all places. */
+static const char *box_name(const struct picture *pic, const struct node *nd,
+			    char note[STACK_NOTE_MAX])
+{
+	const char *name = profile_name(pic->prof, nd->name);
+
+	return !pic->full_names && stack_note_shown(name, strlen(name), note) ? note : name;
+}
+
 static void put_box(const struct picture *pic, const struct box *b)
 {
 	const struct node *nd = &pic->prof->nodes[b->node];
-	const char *name = profile_name(pic->prof, nd->name);
+	char note[STACK_NOTE_MAX];
+	const char *name = box_name(pic, nd, note);
 	uint64_t left = layout_share(b->x, pic->layout.total, SCALE);
 	uint64_t right = layout_share(b->x + nd->total, pic->layout.total, SCALE);
 	int y = 1 + ROW_PX * ((int)pic->rows - 1 - (int)nd->depth);

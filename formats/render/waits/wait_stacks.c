@@ -52,7 +52,7 @@ static void put_frames(const struct stacks *w, uint32_t stack, bool is_kernel)
 
 static void put_stack(const struct stacks *w, const struct wait_row *row)
 {
-	char buf[STACK_NOTE_MAX];
+	char buf[STACK_NOTE_MAX], shown[STACK_NOTE_MAX];
 	const char *note = row->absent ? NULL : stack_note(row->rec.end, row->rec.ustack != 0, buf);
 
 	if (row->absent)
@@ -62,6 +62,8 @@ static void put_stack(const struct stacks *w, const struct wait_row *row)
 	fputs(":\n", w->out);
 	put_frames(w, row->rec.kstack, true);
 	put_frames(w, row->rec.ustack, false);
+	if (note && stack_note_shown(note, strlen(note), shown))
+		note = shown;
 	if (note)
 		fprintf(w->out, "\t\t%s\n", note);
 }
