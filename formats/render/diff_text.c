@@ -93,9 +93,9 @@ static void put_head(struct text *t)
 	put_fact(t, "shown", f->shown);
 	put_fact(t, "scaled", t->d->scaled);
 	put_fact(t, "method", t->d->method);
-	put_fact(t, "warning", f->warning);
+	put_fact(t, "losses", f->warning);
 	if (f->incomplete)
-		put_fact(t, "", "a recording was cut short or is damaged");
+		put_fact(t, *f->warning ? "" : "losses", "a recording was cut short or is damaged");
 	put_result(t);
 }
 

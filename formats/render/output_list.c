@@ -465,11 +465,11 @@ void output_list_summary(const struct report *rep)
 
 	if (!report_scans_are_whole(&info->scans) ||
 	    report_meta(rep, "pid_namespace.outside", NULL))
-		note("%s", report_scans(rep));
+		note("losses: of %s", report_scans(rep));
 	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
 	/* note() would be silenced by -q, and losses are always shown. */
 	if (*report_warning(rep))
-		fail_why(0, "%s; of %s, %" PRIu64 " samples, %s", report_warning(rep),
+		fail_why(0, "losses: %s; of %s, %" PRIu64 " samples, %s", report_warning(rep),
 			 info->seen == info->samples ? "what is there" : "the time asked for",
 			 info->seen, stacks);
 }

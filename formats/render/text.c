@@ -199,7 +199,7 @@ static void put_facts(struct text *t)
 	put_wrapped(t, "names", f->names ? f->names : "");
 	put_wrapped(t, "seen", f->scans);
 	put_wrapped(t, "hidden", f->hidden ? f->hidden : "");
-	put_wrapped(t, "warning", f->warning);
+	put_wrapped(t, "losses", f->warning);
 }
 
 /* The columns before the name of a function in the table. */

@@ -59,7 +59,7 @@ static int add_rows(struct many *m, struct report *rep)
 	if (!err)
 		err = row_table_add(&m->table, rep, &m->show->render);
 	if (*report_warning(rep))
-		fail_why(0, "%s: %s", report_path(rep), report_warning(rep));
+		fail_why(0, "%s: losses: %s", report_path(rep), report_warning(rep));
 	return err;
 }
 

@@ -9,7 +9,7 @@
  * What was lost and what was found are lines of their own, before this one, and only if there is
  * something of the kind:
  *
- *	lost: 12 samples; 3 kernel stacks are missing
+ *	losses: 12 samples; 3 kernel stacks are missing
  *	finding: CPU shortage: ...
  */
 #pragma once

@@ -475,7 +475,7 @@ static void say_summary(const struct recording *r)
 	char text[ENDING_TEXT_MAX], lost[LOST_TEXT_MAX];
 
 	if (ending_lost_text(r->lost, r->others, lost))
-		note("lost: %s", lost);
+		note("losses: %s", lost);
 	if (say_nothing_seen(r))
 		return;
 	ending_text(&e, text);

@@ -26,18 +26,10 @@ static void put_line(FILE *out, const char *what, const char *text)
 
 static void put_losses(FILE *out, const struct report_info *info)
 {
-	char n[WEIGHT_TEXT_MAX];
-	bool any = false;
+	char text[768];
 
-	for (unsigned i = 0; i <= LOSS_CAUSES; i++) {
-		if (!info->lost[i])
-			continue;
-		fprintf(out, "%-14s  %s %s\n", any ? "" : "lost", count_text(info->lost[i], n),
-			loss_cause_name(i));
-		any = true;
-	}
-	if (!any)
-		put_line(out, "lost", "nothing");
+	report_warning_text(info, text, sizeof(text));
+	put_line(out, "losses", *text ? text : "none");
 }
 
 static void put_file(FILE *out, const struct tui *t)
@@ -130,8 +122,6 @@ static void put_all(FILE *out, const struct tui *t)
 	put_losses(out, info);
 	report_scans_text(&info->scans, text, sizeof(text));
 	put_line(out, "snapshots", text);
-	report_warning_text(info, text, sizeof(text));
-	put_line(out, "warning", text);
 	put_file(out, t);
 	put_folded(out, l);
 	put_cost(out, t);

@@ -129,7 +129,7 @@ run probee diff a.pbz b.pbz --comm nosuch
 exits 1; one_line; says 'no sample passes'
 cat slow.pbz a.pbz | head -c -20 >cut.pbz
 run probee diff a.pbz cut.pbz --strict
-exits 3; prints 'warning   after: '
+exits 3; prints 'losses    after: '
 run probee diff a.pbz b.pbz --strict
 exits 0
 finish

@@ -25,7 +25,7 @@ while IFS='|' read -r name text; do
 		case $format in
 		svg) [ "$name" = rows-missing ] || [ -z "$text" ] || prints 'class="warn"' ;;
 		json | waits-json) case $name in rows-missing | whole) ;; *) prints '"warning":' ;; esac ;;
-		text) case $name in rows-missing) prints "$text" ;; whole) ;; *) prints warning ;; esac ;;
+		text) case $name in rows-missing) prints "$text" ;; whole) ;; *) prints 'losses ' ;; esac ;;
 		esac
 		run timeout 20 "$PROBEE" report $more "$name.pbz" --strict --$format=-;  exits $want
 	done

@@ -112,7 +112,7 @@ def leave(t, code=0):
 def keys_and_views():
     t = tui("fixture.pbz")
     t.until("hot_loop")
-    for view in ("function", "33 ms", "holds, - waits", "cursor at", "7 ring-full", "S waits for"):
+    for view in ("function", "33 ms", "holds, - waits", "cursor at", "ring-full 7", "S waits for"):
         t.send("tab")
         t.until(view)
     t.send("tab"); t.until("handle_request")
@@ -124,7 +124,7 @@ def keys_and_views():
     t.send("/", "^hot", "enter"); t.until("/^hot: 40.0 %")
     t.send("esc"); t.until("/^hot", gone=True)
     t.send("backtab"); t.until("S waits for")
-    t.send("backtab"); t.until("7 ring-full")
+    t.send("backtab"); t.until("ring-full 7")
     leave(t)
 
 

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # covers: src/recording/recording.c src/recording/ending_text.c src/recording/target_command.c src/base/fail.c
 # What stands on standard error when a recording has ended: one line where nothing was lost and nothing found. What a busy machine
-# adds begins with "lost: " or "finding: ", and stands before it.
+# adds begins with "losses: " or "finding: ", and stands before it.
 . "$(dirname "$0")/lib.sh"
 
 # ends_with NAME PATTERN: the last line; and no other beside losses and findings.
 ends_with() {
 	check "$1: exit status" equal "$RC" 0
 	check "$1: the last line" grep -qE "^probee: $2\$" <(tail -n 1 err)
-	check "$1: no other line" equal "$(grep -cvE '^probee: (lost|finding): ' err)" 1
+	check "$1: no other line" equal "$(grep -cvE '^probee: (losses|finding): ' err)" 1
 }
 
 start chain30 spin

@@ -45,7 +45,7 @@ check "a thread that sleeps" same_time all napper 2
 check "one that does not: no more than it says" awk -v w="$(microseconds all cpu-wait spinner)" -v s="$(awk '$2 == "spinner" { print $3 }' all.out)" \
 	'BEGIN { printf "%.4f s of %.4f", w / 1e6, s; exit !(w > 0 && w / 1e6 <= s * 1.05 + 0.005) }'
 check "every stay is accounted for" identity all
-check "nothing lost" not grep -q 'lost:' all.err
+check "nothing lost" not grep -q 'losses:' all.err
 "$PROBEE" report all.pbz --collapse --no-inline >all.folded 2>>"$T/err"
 chain="descend$(printf ';descend%.0s' {1..20});take_a_nap"
 check "20 calls deep" stacks share all.folded "$chain" --of descend --min 1000000
@@ -79,7 +79,7 @@ off_cpu whole -p "$PID" -d 2
 check "--off-cpu-prob: a fifth of the stays stands for all" awk -v a="$(microseconds chance off-cpu napper)" -v b="$(microseconds whole off-cpu napper)" \
 	'BEGIN { printf "%.3f s of %.3f", a / 1e6, b / 1e6; exit !(a > 0.7 * b && a < 1.3 * b) }'
 check "those left out are counted, not lost" identity chance
-check "nothing is lost" not grep -q 'lost:' chance.err
+check "nothing is lost" not grep -q 'losses:' chance.err
 "$PROBEE" report whole.pbz --text 2>>"$T/err" >whole.txt
 check "who waits for a lock is in the function that takes it, not in libc" grep -qE ' locker,.*most of .* in hold \(' whole.txt
 finish "$PID"

@@ -144,7 +144,7 @@ check "an entry has lasted no time" grep -q 'is no return, and has lasted no tim
 probe nested -a -d 3 -e t:irq_vectors:local_timer_entry -e t:raw_syscalls:sys_enter -- sh -c 'while :; do read -r x </proc/uptime; done'
 missed=$("$PROBEE" info nested.pbz --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["meta"]["probes.missed"])')
 check "what the kernel passes over is in the trace" equal "$missed" "$(sed -n 's/.*while another program ran: //p' nested.err)"
-[ "$missed" = 0 ] || check "and lost" grep -qE "^probee: lost: [0-9,]+ sample" nested.err
+[ "$missed" = 0 ] || check "and lost" grep -qE "^probee: losses: [0-9,]+ sample" nested.err
 
 probe libc -e u:libc:getpid -e u:libc:_exit -- "$CALLS" 1 3
 check "a function of libc, by the library's name" equal "$(count libc uprobe:libc:_exit)" 4

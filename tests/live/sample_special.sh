@@ -121,7 +121,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	check "no memory where the stack should be: exit status" equal "$RC" 0
 	check "no memory where the stack should be: sampled" at_least \
 		"$("$PROBEE" info stackless.pbz | sed -n 's/^ *\([0-9]*\) .* read-fp .*/\1/p' | head -n 1)" 100
-	check "no memory where the stack should be: nothing lost" bash -c "grep -q 'stacks whole' '$T/err' && ! grep -q 'lost: [0-9,]* sample' '$T/err'"
+	check "no memory where the stack should be: nothing lost" bash -c "grep -q 'stacks whole' '$T/err' && ! grep -q 'losses: [0-9,]* sample' '$T/err'"
 fi
 # Compiled Java has no frame pointers: frame sizes come from its prologues.
 if [ "$(uname -m)" != x86_64 ] || [ ! -e "$WORKLOADS/Deep.class" ] || ! command -v java >/dev/null; then

@@ -36,7 +36,7 @@ for kind in threads procs; do
 	snapshot -a --include-idle -F 20 -i 20 -o storm.pbz
 	csv storm.pbz >storm.csv
 	check "storm of $kind: exit status" equal "$RC" 0
-	check "storm of $kind: nothing lost" bash -c "grep -q 'stacks whole' '$T/err' && ! grep -q 'lost: [0-9,]* sample' '$T/err'"
+	check "storm of $kind: nothing lost" bash -c "grep -q 'stacks whole' '$T/err' && ! grep -q 'losses: [0-9,]* sample' '$T/err'"
 	check "storm of $kind: who stays is accounted for" accounted before.tids storm.csv 20
 	check "storm of $kind: the three that stay are whole" equal "$(grep -c "|$PID|.*;stay+.*staying" storm.csv)" 60
 	check "storm of $kind: each walk has the rows its receipt says" by_the_page storm.pbz

@@ -120,7 +120,7 @@ def views():
     t.until("of chain30")
     t.until("f30")
     t.send("tab", "tab"); t.until("cursor at")
-    t.send("tab"); t.until("lost            nothing")
+    t.send("tab"); t.until("losses          none")
     below_it = below(t.child)
     with open("own.pids", "w") as out:
         out.write("|".join(map(str, [t.child] + below_it)))

@@ -193,7 +193,7 @@ static void losses_are_never_silent(void **state)
 	s->p.facts.incomplete = true;
 	assert_has(render(s), "cut short");
 	s->p.facts.warning = "the <disk> was full";
-	assert_has(render(s), "class=\"warn\" x=\"10\" y=\"65\">the &lt;disk&gt; was full</text>");
+	assert_has(render(s), "class=\"warn\" x=\"10\" y=\"65\">Losses: the &lt;disk&gt; was full</text>");
 	assert_lacks(s->svg, "cut short");
 }
 
@@ -282,7 +282,7 @@ static void the_first_answer_comes_first(void **state)
 	*a = (struct answer_lines){ { "time", "", "finding" },
 				    { "5 s: 0.5 CPUs", "  5 s  100 %  a<b>", "CPU shortage" }, 3 };
 	assert_has(render(s), ">5 s: 0.5 CPUs  \xc2\xb7  5 samples  \xc2\xb7  0 lost</text>\n"
-			      "<text class=\"s wrong\" x=\"10\" y=\"65\">CPU shortage</text>");
+			      "<text class=\"s wrong\" x=\"10\" y=\"65\">Finding: CPU shortage</text>");
 	assert_has(s->svg, "<g id=\"facts\">\n<text class=\"s\" x=\"10\" y=\"");
 	assert_has(s->svg, ">5 s  100 %  a&lt;b&gt;</text>");
 	assert_lacks(s->svg, "in 5 samples");

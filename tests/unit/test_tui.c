@@ -240,7 +240,7 @@ static void test_views(void **state)
 	keys(&t, "\t");
 	shows(&t, "cursor at 0:00:00");
 	keys(&t, "\t");
-	shows(&t, "lost            7 ring-full");
+	shows(&t, "losses          9 samples lost (ring-full 7, throttled 2)");
 	shows(&t, "stacks");
 	keys(&t, "?");
 	shows(&t, "Shift-Tab");

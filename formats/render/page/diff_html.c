@@ -69,9 +69,9 @@ static void put_heading(struct diff_page *page)
 	fputs("<body>\n<header id=\"head\"><h1>", page->out);
 	page_frame_text(frame, title_of(page));
 	fputs("</h1>\n", page->out);
-	page_frame_warning(frame, f->warning);
+	page_frame_loss(frame, f->warning);
 	if (f->incomplete && !*f->warning)
-		page_frame_warning(frame, "A recording was cut short or is damaged.");
+		page_frame_loss(frame, "a recording was cut short or is damaged.");
 	result_text(page->d, result, sizeof(result));
 	fputs("<p id=\"result\">", page->out);
 	page_frame_text(frame, result);

@@ -84,8 +84,8 @@ static void put_answer(struct page *p)
 	for (size_t i = 0; i < a->nr; i++) {
 		if (!is_for_head(a->what[i]))
 			continue;
-		fprintf(p->out, "<p class=\"answer%s\">",
-			answer_is_finding(a->what[i]) ? " wrong" : "");
+		fputs(answer_is_finding(a->what[i]) ? "<p class=\"answer wrong\">Finding: "
+						    : "<p class=\"answer\">", p->out);
 		page_frame_text(&p->frame, a->text[i]);
 		fputs("</p>\n", p->out);
 	}
@@ -127,12 +127,12 @@ static void put_heading(struct page *p)
 	page_frame_text(&p->frame, title_of(p));
 	fputs("</h1>\n", p->out);
 	put_answer(p);
-	page_frame_warning(&p->frame, p->facts->warning);
+	page_frame_loss(&p->frame, p->facts->warning);
 	if (p->facts->incomplete && !*p->facts->warning)
-		page_frame_warning(&p->frame, "The recording was cut short or is damaged.");
+		page_frame_loss(&p->frame, "the recording was cut short or is damaged.");
 	if (report_is_blurred(p->data.rep))
-		page_frame_warning(&p->frame,
-				   "Some stacks are only counted, below \"[too many stacks]\": "
+		page_frame_loss(&p->frame,
+				   "some stacks are only counted, below \"[too many stacks]\": "
 				   "there are more of them than a recording of this size holds.");
 	put_facts(p);
 	fputs("</header>\n", p->out);

@@ -113,11 +113,11 @@ void page_frame_fact(struct page_frame *f, const char *what, const char *fact)
 	fputs("</dd>\n", f->out);
 }
 
-void page_frame_warning(struct page_frame *f, const char *text)
+void page_frame_loss(struct page_frame *f, const char *text)
 {
 	if (!text || !*text)
 		return;
-	fputs("<p class=\"warn\">", f->out);
+	fputs("<p class=\"warn\">Losses: ", f->out);
 	page_frame_text(f, text);
 	fputs("</p>\n", f->out);
 }

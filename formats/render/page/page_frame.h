@@ -43,10 +43,10 @@ int page_frame_begin(struct page_frame *f, FILE *out, const char *title);
 int page_frame_end(struct page_frame *f, const struct byte_buf *sections);
 void page_frame_release(struct page_frame *f);
 
-/* For the contents: foreign text; a fact in a list; a warning. What is "" is left out. */
+/* For the contents: foreign text; a fact in a list; what was lost. What is "" is left out. */
 void page_frame_text(struct page_frame *f, const char *s);
 void page_frame_fact(struct page_frame *f, const char *what, const char *fact);
-void page_frame_warning(struct page_frame *f, const char *text);
+void page_frame_loss(struct page_frame *f, const char *text);
 
 /* Whether a file begins as these pages do (renderer.made). */
 bool page_frame_made(const char *head);

@@ -7,6 +7,8 @@
  * Nothing is cut but the title: a line that is too long is broken between words.
  */
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -104,6 +106,17 @@ static bool is_for_head(const struct answer_lines *a, size_t i)
 	return answer_is_sum(a->what[i]) || answer_is_finding(a->what[i]);
 }
 
+/* What probee lost and what the machine suffers are told apart by their heads. */
+static void put_headed(struct picture *pic, const char *class, const char *head, const char *text)
+{
+	char *line;
+
+	if (asprintf(&line, "%s: %s", head, text) < 0)
+		return;
+	put_lines(pic, class, line, BOLD_PX);
+	free(line);
+}
+
 /* The problems of the machine, and all other lines: where the time went. */
 static void put_wrong(struct picture *pic)
 {
@@ -111,7 +124,7 @@ static void put_wrong(struct picture *pic)
 
 	for (size_t i = 0; i < a->nr; i++)
 		if (answer_is_finding(a->what[i]))
-			put_lines(pic, "s wrong", a->text[i], BOLD_PX);
+			put_headed(pic, "s wrong", "Finding", a->text[i]);
 }
 
 static void put_answer(struct picture *pic)
@@ -201,19 +214,20 @@ static void put_shown(struct picture *pic)
 static void put_warning(struct picture *pic)
 {
 	const struct profile_facts *f = pic->facts;
+	static const char losses[] = "Losses";
 	char text[128], n[WEIGHT_TEXT_MAX];
 
 	if (*f->warning) {
-		put_lines(pic, "warn", f->warning, BOLD_PX);
+		put_headed(pic, "warn", losses, f->warning);
 		return;
 	}
 	if (f->lost) {
 		snprintf(text, sizeof(text), "%.30s sample%s lost: what was lost is missing here.",
 			 count_text(f->lost, n), f->lost == 1 ? " was" : "s were");
-		put_lines(pic, "warn", text, BOLD_PX);
+		put_headed(pic, "warn", losses, text);
 	}
 	if (f->incomplete)
-		put_lines(pic, "warn", "The recording was cut short or is damaged.", BOLD_PX);
+		put_headed(pic, "warn", losses, "the recording was cut short or is damaged.");
 }
 
 /* Room for what the picture has of it, from the left to the right. */

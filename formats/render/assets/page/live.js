@@ -203,7 +203,7 @@ function fillFacts()
 	const list = document.querySelector("#facts dl"), warning = byId("warning");
 
 	list.replaceChildren(...factList().flatMap(([what, text]) => [make("dt", {}, what), make("dd", {}, text)]));
-	warning.textContent = store.facts.warning;
+	warning.textContent = `Losses: ${store.facts.warning}`;
 	warning.hidden = !store.facts.warning;
 	tellBrief();
 }
