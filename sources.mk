@@ -101,6 +101,7 @@ REPORT_SRCS := \
 	src/base/hex.c \
 	src/base/intern.c \
 	src/base/io.c \
+	src/base/kept_notes.c \
 	src/base/memory.c \
 	src/base/memory_limit.c \
 	src/base/nearest.c \

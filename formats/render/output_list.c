@@ -17,6 +17,7 @@
 #include "formats/render/tree_choice.h"
 #include "src/base/array.h"
 #include "src/base/fail.h"
+#include "src/base/plural.h"
 #include "src/base/io.h"
 #include "src/base/opt.h"
 #include "src/output/output_file.h"
@@ -27,6 +28,7 @@
 
 #define REPORT_HEAD (64 << 10)	/* bytes by which an earlier report is known */
 #define BUFFER_BYTES (64 << 10)
+#define MESSAGES_SHOWN 3
 
 /* An earlier report of any kind is replaced, so that several kinds can be tried under one name. */
 static enum output_seen look(int fd)
@@ -458,6 +460,23 @@ int output_list_run(struct output_list *l, struct report *rep, const struct rend
 	return err;
 }
 
+/* What the recorder has warned of, for who was not there. */
+static void say_messages(const struct report *rep)
+{
+	size_t nr, shown = 0, warnings = 0;
+	const struct report_note *v = report_notes(rep, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (v[i].severity < 1 || ++warnings > MESSAGES_SHOWN)
+			continue;
+		note("while recording: %.*s", (int)v[i].len, v[i].text);
+		shown++;
+	}
+	if (warnings > shown)
+		note("while recording: %zu more %s. Try: probee info", warnings - shown,
+		     plural(warnings - shown, "message", "messages"));
+}
+
 void output_list_summary(const struct report *rep)
 {
 	const struct report_info *info = report_info(rep);
@@ -472,4 +491,5 @@ void output_list_summary(const struct report *rep)
 		fail_why(0, "losses: %s; of %s, %" PRIu64 " samples, %s", report_warning(rep),
 			 info->seen == info->samples ? "what is there" : "the time asked for",
 			 info->seen, stacks);
+	say_messages(rep);
 }

@@ -25,6 +25,7 @@
 
 #include "src/base/child_forker.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/base/helper_deaths.h"
 #include "src/base/memory.h"
 #include "src/base/plural.h"
@@ -87,16 +88,13 @@ size_t recorder_fds(const struct recorder *r, int fds[RECORDER_FDS])
 	return n;
 }
 
-/* Tells the user and the trace. */
-static int tell_hidden(struct recorder *r)
+static void tell_hidden(void)
 {
 	static const char text[] = "/proc hides the processes of other users (hidepid), so their "
 				   "stacks have no names. Try: sudo, or with cap_sys_ptrace";
 
-	if (!procfs_hides_others())
-		return 0;
-	note("%s", text);
-	return session_note(r->session, 1, text);
+	if (procfs_hides_others())
+		note_kept("%s", text);
 }
 
 int recorder_begin(struct recorder *r, const struct session_info *info)
@@ -111,7 +109,8 @@ int recorder_begin(struct recorder *r, const struct session_info *info)
 	err = session_begin(r->session, info);
 	if (!err && capture_bpf_reduced(r->bpf, text, sizeof(text)))
 		err = session_note(r->session, 1, text);
-	return err ? err : tell_hidden(r);
+	tell_hidden();
+	return err ? err : recorder_tell_kept(r);
 }
 
 void recorder_hold_off(const struct recorder *r)
@@ -350,6 +349,8 @@ int recorder_service(struct recorder *r)
 		err = recorder_code_take(r);
 	if (!err)
 		err = recorder_report_losses(r);
+	if (!err)
+		err = recorder_tell_kept(r);
 	if (r->deferred)
 		deferred_stacks_await(r->deferred);
 	if (!err)

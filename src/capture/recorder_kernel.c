@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/capture/processes/task_events.h"
 #include "src/capture/recorder_parts.h"
 #include "src/capture/session/kernel_trim.h"
@@ -95,9 +96,8 @@ static void say_hidden(const struct kernel_hidden *hidden)
 	char cause[128], remedy[128];
 
 	kernel_hidden_text(hidden, cause, sizeof(cause), remedy, sizeof(remedy));
-	note("kernel functions stay without names, because the kernel hides their addresses: %s. "
-	     "Try: %s",
-	     cause, remedy);
+	note_kept("kernel functions stay without names, because the kernel hides their addresses: "
+		  "%s. Try: %s", cause, remedy);
 }
 
 static int give_held(void *ctx, const struct wire_stack *stack)

@@ -27,6 +27,7 @@
 #include "src/base/array.h"
 #include "src/base/child_forker.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/base/file_limit.h"
 #include "src/base/helper_deaths.h"
 #include "src/base/opt.h"
@@ -138,10 +139,9 @@ static void on_evict(void *ctx, uint32_t binary, const char *what)
 	const struct binary *b = binaries_get(&r->binaries, binary);
 
 	if (!r->evicted++)
-		note("the table of %s is full: thrown out what was seen least, %s to begin with. "
-		     "Try: -p, so that only these "
-		     "processes have tables",
-		     what, b ? b->path : "?");
+		note_kept("the table of %s is full: thrown out what was seen least, %s to begin "
+			  "with. Try: -p, so that only these processes have tables",
+			  what, b ? b->path : "?");
 	if (binary < UNWIND_FIRST_WINDOW)
 		binary_store_drop_table(r->store, binary);
 	else if (r->deferred)

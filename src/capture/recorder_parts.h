@@ -99,6 +99,8 @@ int recorder_report_losses(struct recorder *r);	/* LOST records. 0, or an error 
  */
 /* recorder_tell.c: at the end, all that a recording says of itself. 0, or an error that ends it. */
 int recorder_tell(struct recorder *r);
+/* NOTE records of all that was said with note_kept(). 0, or an error of the sink. */
+int recorder_tell_kept(struct recorder *r);
 
 /* ---- recorder.c: what others ask of the recorder, ctx ---- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/base/memory.h"
 #include "src/base/plural.h"
 #include "src/capture/bpf/capture_bpf.h"
@@ -98,8 +99,8 @@ static int tell_unnamed(struct recorder *r)
 		return 0;
 	snprintf(text, sizeof(text), "%" PRIu64 " thread states do not say which file or socket "
 		 "their call works on: names took all the memory they may", rows);
-	note("%s", text);
-	return session_note(r->session, 1, text);
+	note_kept("%s", text);
+	return 0;
 }
 
 /* Says what helpers did not answer, and what the main process had no memory for. */
@@ -108,7 +109,6 @@ static int tell_missing(struct recorder *r)
 	struct binary_store_stats b;
 	struct helper_stats h;
 	char text[384];
-	int err = 0;
 
 	binary_store_stats(r->store, &b);
 	helper_keeper_stats(r->keeper, &h);
@@ -119,14 +119,11 @@ static int tell_missing(struct recorder *r)
 		 "may not be whole. Try: probee symbolize --binary-dir /",
 		 b.unanswered, plural(b.unanswered, "question", "questions"),
 		 plural(b.unanswered, "has", "have"), h.died, h.stalled, h.refused);
-	if (b.unanswered) {
-		note("%s", text);
-		err = session_note(r->session, 1, text);
-	}
-	if (!err && memory_refusals())
-		err = session_note(r->session, 1,
-				   "memory was refused: names, tables or stacks may be missing");
-	return err;
+	if (b.unanswered)
+		note_kept("%s", text);
+	if (memory_refusals())
+		note_kept("memory was refused: names, tables or stacks may be missing");
+	return 0;
 }
 
 /* Says that debug information could not be read. */
@@ -137,8 +134,8 @@ static int tell_lack(struct recorder *r)
 
 	if (!lines_lack_text(&stats.lines_lack, text, sizeof(text)))
 		return 0;
-	note("%s", text);
-	return session_note(r->session, 1, text);
+	note_kept("%s", text);
+	return 0;
 }
 
 /* Says that servers of debug files were too slow, or did not answer. */
@@ -154,8 +151,8 @@ static int tell_server(struct recorder *r)
 	snprintf(text, sizeof(text), "--debuginfod: %" PRIu64 " of %" PRIu64 " debug files %s: %s",
 		 s.late + s.failed, s.asked, s.late ? "did not come in time" : "did not come",
 		 s.late ? "10 s a file, 60 s in all" : strerror(-s.error));
-	note("%s", text);
-	return session_note(r->session, 1, text);
+	note_kept("%s", text);
+	return 0;
 }
 
 /* A sample may have the name of code that was at its address a moment before or after. */
@@ -171,8 +168,18 @@ static int tell_late(struct recorder *r)
 		 "known when: up to a second before, samples may have the name of either. Try: a "
 		 "jitdump, which says when",
 		 late, plural(late, "", "s"));
-	note("%s", text);
-	return session_note(r->session, 1, text);
+	note_kept("%s", text);
+	return 0;
+}
+
+int recorder_tell_kept(struct recorder *r)
+{
+	char text[KEPT_NOTE_MAX];
+	int err = 0;
+
+	while (!err && kept_note_take(text))
+		err = session_note(r->session, 1, text);
+	return err;
 }
 
 static int tell_runtimes(struct recorder *r)
@@ -185,7 +192,7 @@ int recorder_tell(struct recorder *r)
 	static int (*const parts[])(struct recorder *r) = {
 		tell_server,	 tell_lack,	   tell_late,	  recorder_report_losses,
 		tell_outside,	 put_table_stats,  put_window_stats, tell_runtimes,
-		tell_missing,	 tell_unnamed,
+		tell_missing,	 tell_unnamed,	   recorder_tell_kept,
 	};
 	int err = 0;
 

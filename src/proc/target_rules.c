@@ -14,6 +14,7 @@
 #include "src/base/array.h"
 #include "src/base/cgroup_container.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/base/nearest.h"
 #include "src/proc/container_names.h"
 #include "src/proc/procfs.h"
@@ -343,7 +344,7 @@ static int add_numbers(struct search *s)
 		return fail_try(-ESRCH, "ps -e", "process %u", l->v[0]);
 	for (size_t i = 0; i < l->nr; i++)
 		if (!id_list_has(s->pids, l->v[i]))
-			note("process %u has ended, and is left out", l->v[i]);
+			note_kept("process %u has ended, and is left out", l->v[i]);
 	return 0;
 }
 
@@ -363,7 +364,7 @@ static int say_none(const struct target_rules *r, const struct search *s, const 
 		return fail_why(-ESRCH, "no process is called '%s'. Try: --comm '%s', which waits "
 				"for one", first, first);
 	if (target_rules_are_open(r))
-		note("nothing that runs now fits; what fits is recorded when it begins");
+		note_kept("nothing that runs now fits; what fits is recorded when it begins");
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/base/memory.h"
 #include "src/base/plural.h"
 #include "src/base/shared_rates.h"
@@ -351,7 +352,7 @@ static int run(struct recording *r)
 
 	/* All is open. Only a filter of system calls around probee can forbid to give up rights. */
 	if (!err && recording_rights_keep(role))
-		note("rights that are not needed any more could not be given up");
+		note_kept("rights that are not needed any more could not be given up");
 	if (!err && r->command.pid)
 		err = target_command_go(&r->command);
 	if (err)

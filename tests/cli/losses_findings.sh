@@ -45,6 +45,8 @@ run probee report both.pbz --text; exits 0; apart
 line "^finding   $finding"
 line '^losses    9 samples lost \(ring-full 7, throttled 2\)$'
 says "losses: $lost"
+says 'while recording: kptr_restrict hides kernel addresses'
+run probee report both.pbz --text -q; exits 0; ! grep -q 'while recording' stderr || wrong 'says messages under -q'
 run probee report both.pbz --svg; exits 0; apart
 line "<text class=\"s wrong\"[^>]*>Finding: $finding"
 line '<text class="warn"[^>]*>Losses: 9 samples lost'

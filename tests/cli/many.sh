@@ -64,7 +64,7 @@ mkdir empty; rows empty; exits 1; one_line; says 'empty has no traces'
 mkdir bad && cp fleet/*.pbz bad && echo 'no trace' >bad/web-0.pbz && head -c $(($(stat -c %s fleet/web-2.pbz) / 2)) fleet/web-2.pbz >bad/web-2.pbz
 : >bad/web-1a.pbz
 rows bad; exits 1
-says 'bad/web-0.pbz'; says 'bad/web-1a.pbz'; says 'bad/web-2.pbz: the file was cut short'
+says 'bad/web-0.pbz'; says 'bad/web-1a.pbz'; says 'bad/web-2.pbz: losses: the file was cut short'
 is 'the rest' "$(grep -c 'web-[13]|' stdout)" 1200
 rm bad/web-0.pbz bad/web-1a.pbz
 rows bad; exits 0; one_line

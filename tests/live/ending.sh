@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# covers: src/recording/recording.c src/recording/ending_text.c src/recording/target_command.c src/base/fail.c
+# covers: src/base/kept_notes.c src/recording/recording.c src/recording/ending_text.c src/recording/target_command.c src/base/fail.c
 # What stands on standard error when a recording has ended: one line where nothing was lost and nothing found. What a busy machine
 # adds begins with "losses: " or "finding: ", and stands before it.
 . "$(dirname "$0")/lib.sh"
@@ -42,5 +42,11 @@ run sample -p "$spinner" -d 1 -v
 check "-v: where the time went" grep -q '^probee: time: .* of CPU time' err
 run sample -p "$spinner" -d 1 -q
 check "-q: nothing" equal "$(cat err)" ""
+
+# What is said while recording is in the trace: who has only the file reads it there.
+ended=$(sh -c 'echo $$')
+run sample -p "$spinner,$ended" -d 1 -q -o told.pbz
+check "a process that has ended: in the trace, under -q as well" grep -q "^  warning: process $ended has ended, and is left out" <("$PROBEE" info told.pbz)
+check "and below a report" grep -q "^probee: while recording: process $ended has ended" <("$PROBEE" report told.pbz --text 2>&1 >/dev/null)
 finish "$spinner"
 done_testing

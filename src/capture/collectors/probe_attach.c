@@ -13,6 +13,7 @@
 
 #include "src/base/array.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/base/opt.h"
 #include "src/base/plural.h"
 #include "src/capture/bpf/capture_bpf.h"
@@ -37,12 +38,12 @@ static void say_refused(const struct probe_attach *a)
 	for (size_t i = 0; i < p->nr && shown < SHOW_REFUSED; i++) {
 		if (!p->v[i].refused)
 			continue;
-		note("%s: not put at %s of %s: %s", a->request->spec.name, p->v[i].symbol,
-		     p->v[i].path, p->v[i].refused);
+		note_kept("%s: not put at %s of %s: %s", a->request->spec.name, p->v[i].symbol,
+			  p->v[i].path, p->v[i].refused);
 		shown++;
 	}
 	if (p->nr_refused > shown)
-		note("%s: and not at %zu more", a->request->spec.name, p->nr_refused - shown);
+		note_kept("%s: and not at %zu more", a->request->spec.name, p->nr_refused - shown);
 }
 
 static int find_uprobe(struct probe_attach *a, const struct uprobe_scope *scope)
@@ -272,8 +273,8 @@ static void say_not_put(struct probe_attach *a, const struct uprobe_point *p, in
 	bool has_text = err != -KERNEL_ENOTSUPP;
 
 	if (a->nr_refused++ < SHOW_REFUSED)
-		note("%s: the kernel puts no probe at %s of %s%s%s", a->request->spec.name,
-		     p->symbol, p->path, has_text ? ": " : "", has_text ? strerror(-err) : "");
+		note_kept("%s: the kernel puts no probe at %s of %s%s%s", a->request->spec.name,
+			  p->symbol, p->path, has_text ? ": " : "", has_text ? strerror(-err) : "");
 }
 
 /*
@@ -394,8 +395,10 @@ static int put_kprobe(struct probe_attach *a, const struct bpf_program *prog, co
 static void say_kernel_refuses(struct probe_attach *a, const char *function, int err)
 {
 	if (a->nr_refused++ < SHOW_REFUSED)
-		note("%s: the kernel puts no probe at %s: %s", a->request->spec.name, function,
-		     err == -ENOENT || err == -EINVAL ? "it forbids them there" : strerror(-err));
+		note_kept("%s: the kernel puts no probe at %s: %s",
+			  a->request->spec.name, function,
+			  err == -ENOENT || err == -EINVAL ? "it forbids them there"
+							   : strerror(-err));
 }
 
 struct glob_search {

@@ -8,6 +8,7 @@
 #include "bpf/rate_limit.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/capture/collectors/perf_sampler.h"
 #include "src/capture/session/session.h"
 
@@ -147,7 +148,7 @@ int rate_watch_end(const struct rate_watch *w, uint64_t passed_over, struct sess
 	snprintf(text, sizeof(text), "lowest=%.6g asked=%.6g passed=%" PRIu64 " cause=%s",
 		 w->freq_hz / w->limit->most, w->freq_hz, passed_over,
 		 cause_name(w->limit->cause));
-	note("samples were taken at %.6g instead of %.6g Hz at times (%s), and weigh as much more",
-	     w->freq_hz / w->limit->most, w->freq_hz, cause_name(w->limit->cause));
+	note_kept("samples were taken at %.6g instead of %.6g Hz at times (%s), and weigh as much "
+		  "more", w->freq_hz / w->limit->most, w->freq_hz, cause_name(w->limit->cause));
 	return session_tell(session, "rate.lowered", text);
 }

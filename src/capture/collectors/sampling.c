@@ -11,6 +11,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/collectors/collector.h"
 #include "src/capture/collectors/perf_sampler.h"
@@ -133,10 +134,10 @@ static const char remedy[] = ". Try: sudo sysctl kernel.perf_event_paranoid=2 be
 /* Tells the user and the trace that a CPU has gone or is back. */
 static void on_cpu_change(void *ctx, const struct cpu_change *c)
 {
-	struct sampling *s = ctx;
 	double missed = (double)c->missed_ns / 1e9;
 	char text[256];
 
+	(void)ctx;
 	if (!c->is_back)
 		snprintf(text, sizeof(text), "CPU %u is offline and not sampled", c->cpu);
 	else if (c->err)
@@ -146,8 +147,7 @@ static void on_cpu_change(void *ctx, const struct cpu_change *c)
 		snprintf(text, sizeof(text),
 			 "CPU %u is online and sampled; %.1f s of it are missing", c->cpu,
 			 missed);
-	note("%s", text);
-	session_note(recorder_session(s->recorder), 1, text);
+	note_kept("%s", text);
 }
 
 static void watch_cpus(struct sampling *s)

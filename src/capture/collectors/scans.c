@@ -38,6 +38,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/collectors/collector.h"
 #include "src/capture/collectors/task_snapshot.h"
@@ -78,8 +79,8 @@ struct scans {
 /* Tells the user, and puts it into the trace. */
 static void say(void *ctx, const char *text)
 {
-	note("%s", text);
-	session_note(recorder_session(((struct scans *)ctx)->recorder), 1, text);
+	(void)ctx;
+	note_kept("%s", text);
 }
 
 static bool is_urgent(void *ctx)
@@ -201,11 +202,12 @@ static void say_hidden(struct scans *w, uint64_t begin_ns)
 	if (!recorder_hidden(w->recorder, begin_ns, text, sizeof(text)))
 		return;
 	/* That is so on this machine each time, as doctor says. */
-	if (recorder_is_filtered(w->recorder))
-		note("%s", text);
-	else
-		note_verbose("%s", text);
-	session_note(recorder_session(w->recorder), 1, text);
+	if (recorder_is_filtered(w->recorder)) {
+		note_kept("%s", text);
+		return;
+	}
+	note_verbose("%s", text);
+	session_note(recorder_session(w->recorder), 0, text);
 }
 
 static uint64_t period_at(const struct scans *w, uint64_t time_ns)

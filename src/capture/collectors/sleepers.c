@@ -9,6 +9,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/collectors/off_cpu.h"
 #include "src/capture/collectors/task_snapshot.h"
@@ -35,10 +36,8 @@ struct sleepers {
 
 static void say(void *ctx, const char *text)
 {
-	const struct sleepers *s = ctx;
-
-	note("%s", text);
-	session_note(recorder_session(s->deps.recorder), 1, text);
+	(void)ctx;
+	note_kept("%s", text);
 }
 
 static bool is_urgent(void *ctx)

@@ -13,6 +13,7 @@
 #include "src/base/bytes.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/base/opt.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/collectors/probe_attach.h"
@@ -305,11 +306,11 @@ int usdt_stacks_end(struct capture_bpf *bpf, struct session *session)
 		 session_shadow_nameless(session), session_shadow_rewound(session));
 	note_verbose("shadow stacks: %s", text);
 	if (!err && c.v[SHADOW_NO_ROOM] + c.v[SHADOW_NESTED])
-		note("shadow stacks: %" PRIu64 " calls were not kept: more than %d at a time",
-		     c.v[SHADOW_NO_ROOM] + c.v[SHADOW_NESTED], SHADOW_FRAMES);
+		note_kept("shadow stacks: %" PRIu64 " calls were not kept: more than %d at a time",
+			  c.v[SHADOW_NO_ROOM] + c.v[SHADOW_NESTED], SHADOW_FRAMES);
 	if (!err && c.v[SHADOW_UNREAD])
-		note("probes: %" PRIu64 " times an argument was in memory that is not there "
-		     "yet", c.v[SHADOW_UNREAD]);
+		note_kept("probes: %" PRIu64 " times an argument was in memory that is not there "
+			  "yet", c.v[SHADOW_UNREAD]);
 	return err ? err : session_tell(session, "usdt_stack", text);
 }
 

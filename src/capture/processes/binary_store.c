@@ -13,6 +13,7 @@
 #include "src/base/bisect.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/base/file_limit.h"
 #include "src/base/no_answer.h"
 #include "src/capture/processes/jit_names.h"
@@ -273,9 +274,8 @@ static void say_full(struct binary_store *st, int fd)
 {
 	st->stats.unreadable++;
 	if (!st->has_said_full)
-		note("about %d files are open, and few more may be: the functions of further "
-		     "programs get no names. Try: ulimit -n with a larger number",
-		     fd);
+		note_kept("about %d files are open, and few more may be: the functions of further "
+			  "programs get no names. Try: ulimit -n with a larger number", fd);
 	st->has_said_full = true;
 }
 

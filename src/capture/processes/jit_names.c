@@ -13,6 +13,7 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/base/patience.h"
 #include "src/capture/processes/jit_answers.h"
 #include "src/capture/processes/jit_process.h"
@@ -342,17 +343,15 @@ static void say_why(struct jit_process *e, int err)
 		return;
 	e->has_said_why = err == -EACCES || err == -E2BIG || err == -ETIMEDOUT;
 	if (err == -EACCES)
-		note("process %u (%.15s): its /tmp/perf-PID.map is not a regular file of its user: "
-		     "not read",
-		     e->tgid, e->comm);
+		note_kept("process %u (%.15s): its /tmp/perf-PID.map is not a regular file of its "
+			  "user: not read", e->tgid, e->comm);
 	else if (err == -E2BIG)
-		note("process %u (%.15s): its /tmp/perf-PID.map is too large, only the latest "
-		     "names are read",
-		     e->tgid, e->comm);
+		note_kept("process %u (%.15s): its /tmp/perf-PID.map is too large, only the latest "
+			  "names are read",
+			  e->tgid, e->comm);
 	else if (err == -ETIMEDOUT)
-		note("process %u (%.15s): its /tmp/perf-PID.map cannot be read, the file system "
-		     "does not answer",
-		     e->tgid, e->comm);
+		note_kept("process %u (%.15s): its /tmp/perf-PID.map cannot be read, the file "
+			  "system does not answer", e->tgid, e->comm);
 }
 
 /* Ends the last reading of a map. */

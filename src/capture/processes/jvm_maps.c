@@ -10,6 +10,7 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/base/patience.h"
 #include "src/base/worker.h"
 #include "src/foreign/jvm_attach.h"
@@ -213,7 +214,7 @@ static void say(const struct jvm *v)
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (causes[i].err == v->err)
 			why = causes[i].why;
-	note("process %u (%.15s): no names of its Java code: %s", v->tgid, v->comm, why);
+	note_kept("process %u (%.15s): no names of its Java code: %s", v->tgid, v->comm, why);
 }
 
 /* What is being written now is new enough. */

@@ -10,6 +10,7 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/base/timed_reader.h"
 #include "src/capture/processes/binary_store.h"
 #include "src/capture/processes/jit_names.h"
@@ -129,9 +130,9 @@ static bool is_known(const struct process_maps *pm, const struct process *p,
 static void say_crowded(struct process_maps *pm, const struct process *p)
 {
 	if (!pm->has_said_crowded)
-		note("process %u (%.15s) has more executable mappings than are followed: those "
-		     "that stacks meet are looked up, and deep stacks may be cut",
-		     p->tgid, p->comm[0] ? p->comm : "?");
+		note_kept("process %u (%.15s) has more executable mappings than are followed: "
+			  "those that stacks meet are looked up, and deep stacks may be cut",
+			  p->tgid, p->comm[0] ? p->comm : "?");
 	pm->has_said_crowded = true;
 }
 
@@ -161,9 +162,8 @@ static void say_silent(struct looked *own, struct process *p, const char *file)
 	own->is_silent = true;
 	if (!p->comm[0])
 		procfs_comm((pid_t)p->tgid, p->comm, sizeof(p->comm));
-	note("process %u (%.15s): it is locked and does not get free, /proc/%u/%s does not answer. "
-	     "What code it runs stays unknown",
-	     p->tgid, p->comm, p->tgid, file);
+	note_kept("process %u (%.15s): it is locked and does not get free, /proc/%u/%s does not "
+		  "answer. What code it runs stays unknown", p->tgid, p->comm, p->tgid, file);
 }
 
 /* Opens the /tmp of p now, because p may have ended when its names are read. */

@@ -10,6 +10,7 @@
 #include "src/base/array.h"
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/capture/processes/binary_store.h"
 #include "src/capture/processes/cmdlines.h"
 #include "src/capture/processes/lifetimes.h"
@@ -459,9 +460,9 @@ int process_tracker_start(struct process_tracker *t, struct unwind_loader *loade
 	assert(!t->loader);
 	err = process_tracker_update(t);
 	if (t->no_events)
-		note("cannot follow processes as they come and go (perf_event_open: %s): new ones "
-		     "are looked up in /proc, short-lived ones may stay nameless",
-		     strerror(-t->no_events));
+		note_kept("cannot follow processes as they come and go (perf_event_open: %s): new "
+			  "ones are looked up in /proc, short-lived ones may stay nameless",
+			  strerror(-t->no_events));
 	t->loader = loader;
 	t->any_dirty = true;
 	t->next_all_ns = 0;

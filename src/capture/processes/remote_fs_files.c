@@ -10,6 +10,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/base/hash_index.h"
 #include "src/foreign/file_opener.h"
 #include "src/proc/mounts.h"
@@ -139,9 +140,8 @@ int remote_fs_files_open(struct remote_fs_files *s, pid_t pid, const struct proc
 	if (fd == -ETIMEDOUT) {
 		d->is_silent = true;
 		d->until_ns = now_ns() + 6 * KNOWN_NS;
-		note("process %d maps %s, and the server of that file system does not answer: its "
-		     "files are left alone",
-		     pid, map->path);
+		note_kept("process %d maps %s, and the server of that file system does not answer: "
+			  "its files are left alone", pid, map->path);
 	}
 	return fd;
 }

@@ -7,6 +7,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/capture/stacks/code_windows_parts.h"
 #include "src/capture/stacks/memory_reader.h"
 #include "src/capture/tables/unwind_loader.h"
@@ -76,9 +77,9 @@ static void say_over(struct code_windows *cw, const struct process *p)
 	if (cw->has_said_over)
 		return;
 	cw->has_said_over = true;
-	note("process %u (%.15s) makes code faster than it is read: callers of such code are "
-	     "guessed by its frame pointers, and their stacks may be wrong",
-	     p->tgid, p->comm[0] ? p->comm : "?");
+	note_kept("process %u (%.15s) makes code faster than it is read: callers of such code are "
+		  "guessed by its frame pointers, and their stacks may be wrong",
+		  p->tgid, p->comm[0] ? p->comm : "?");
 }
 
 /*

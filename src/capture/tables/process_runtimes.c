@@ -9,6 +9,7 @@
 
 #include "src/base/array.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/model/per_process.h"
 #include "src/model/process.h"
 #include "unwind/frame_program.h"
@@ -150,7 +151,8 @@ bool process_runtimes_found(struct process_runtimes *r, uint32_t binary,
 	load_program(r, k);
 	runtime_title(image, title);
 	if (!image->is_known)
-		note("%s: not known yet, so its frames are those of the interpreter itself", title);
+		note_kept("%s: not known yet, so its frames are those of the interpreter itself",
+			  title);
 	return add_binary(r, binary, (uint32_t)(r->nr_images - 1));
 }
 
@@ -182,8 +184,8 @@ static void add_own(struct process_runtimes *r, struct own_runtimes *own, const 
 		return;
 	}
 	if (!r->has_told)
-		note("process %u has more than %d interpreters: the others have no frames",
-		     p->tgid, PROGRAM_SLOTS);
+		note_kept("process %u has more than %d interpreters: the others have no frames",
+			  p->tgid, PROGRAM_SLOTS);
 	r->has_told = true;
 }
 
@@ -376,7 +378,7 @@ void process_runtimes_attached(struct process_runtimes *r, const struct process 
 	if (!rt) {
 		k->image.is_known = 0;
 		runtime_title(&k->image, title);
-		note("%s: not known yet, so its frames are those of generated code", title);
+		note_kept("%s: not known yet, so its frames are those of generated code", title);
 		return;
 	}
 	if (k->program == NO_PROGRAM) {

@@ -8,6 +8,7 @@
 
 #include "src/base/array.h"
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/capture/tables/unwind_loader_parts.h"
 
 #define EPOCH_NS NSEC_PER_SEC
@@ -120,10 +121,10 @@ void unwind_loader_free(struct unwind_loader *l)
 static void refuse_process(struct unwind_loader *l, const struct process *p)
 {
 	if (!l->stats.refused++)
-		note("process %u (%.15s) has %zu executable mappings, more than the kernel's table "
-		     "of one process holds: its stacks are unwound outside of the kernel, and deep "
-		     "ones may be cut (counted as table-full)",
-		     p->tgid, p->comm[0] ? p->comm : "?", p->nr_live);
+		note_kept("process %u (%.15s) has %zu executable mappings, more than the kernel's "
+			  "table of one process holds: its stacks are unwound outside of the "
+			  "kernel, and deep ones may be cut (counted as table-full)",
+			  p->tgid, p->comm[0] ? p->comm : "?", p->nr_live);
 }
 
 /* ---- placing ---- */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "src/base/fail.h"
+#include "src/base/kept_notes.h"
 #include "src/capture/tables/rule_cache.h"
 #include "src/capture/tables/unwind_loader_parts.h"
 
@@ -33,10 +34,8 @@ static const char *const names[ROOMS] = {
 int unwind_loader_refuse(struct unwind_loader *l, int err, const char *what)
 {
 	if (!l->stats.refused++)
-		note("the table of %s is full: some stacks will end early (counted as table-full). "
-		     "Try: -p, so that "
-		     "only these processes have tables",
-		     what);
+		note_kept("the table of %s is full: some stacks will end early (counted as "
+			  "table-full). Try: -p, so that only these processes have tables", what);
 	return err;
 }
 
