@@ -130,6 +130,7 @@ REPORT_SRCS := \
 	src/diff/diff_stats.c \
 	src/diff/diff_tests.c \
 	src/model/binary.c \
+	src/model/definition_fold.c \
 	src/model/definition_hide.c \
 	src/model/definition_joiner.c \
 	src/model/definition_load.c \
@@ -303,6 +304,7 @@ CAPTURE_SRCS := \
 	src/capture/session/runtime_locks.c \
 	src/capture/session/runtime_names.c \
 	src/capture/session/runtime_shift.c \
+	src/capture/session/runtime_threads.c \
 	src/capture/session/session.c \
 	src/capture/session/session_locks.c \
 	src/capture/session/session_meta.c \
@@ -519,6 +521,7 @@ CAPTURE_SRCS := \
 	src/runtimes/php/php_names.c \
 	src/runtimes/php/php_program.c \
 	src/runtimes/php/php_runtime.c \
+	src/runtimes/python/python_dicts.c \
 	src/runtimes/python/python_find.c \
 	src/runtimes/python/python_layout.c \
 	src/runtimes/python/python_lines.c \
@@ -526,6 +529,8 @@ CAPTURE_SRCS := \
 	src/runtimes/python/python_program.c \
 	src/runtimes/python/python_runtime.c \
 	src/runtimes/python/python_slot.c \
+	src/runtimes/python/python_strings.c \
+	src/runtimes/python/python_threads.c \
 	src/runtimes/ruby/ruby_find.c \
 	src/runtimes/ruby/ruby_layout.c \
 	src/runtimes/ruby/ruby_lines.c \

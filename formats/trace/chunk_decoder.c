@@ -83,9 +83,10 @@ static int decode_one(struct chunk_decoder *d, struct record *rec)
 		return err;
 	d->record_count[d->tag]++;
 	if ((d->tag != REC_SYMBOL || rec->symbol.frame) &&
-	    (d->tag != REC_PLACE || rec->place.frame))
+	    (d->tag != REC_PLACE || rec->place.frame) &&
+	    (d->tag != REC_THREADNAME || rec->threadname.thread))
 		return 1;
-	/* It is about a frame that may have been lost. */
+	/* It is about a frame or a thread that may have been lost. */
 	return d->tables.has_gaps ? 0 : -EBADMSG;
 }
 

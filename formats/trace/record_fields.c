@@ -37,6 +37,9 @@ static const struct field thread_fields[] = {
 	REF(STRING, thread.comm), F(UV64, thread.start_boottime_ns), F(UV32, thread.ns_tid),
 	END_OF_FIELDS
 };
+static const struct field threadname_fields[] = {
+	REF(THREAD, threadname.thread), REF(STRING, threadname.name), END_OF_FIELDS
+};
 static const struct field event_fields[] = {
 	F(UV32, event.id), REF(STRING, event.name), F(U8, event.kind), F(UV64, event.freq_mhz),
 	F(UV64, event.period), REF(STRING, event.unit), END_OF_FIELDS

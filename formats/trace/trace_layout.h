@@ -22,7 +22,7 @@
 
 enum {
 	TRACE_MAJOR = 1,
-	TRACE_MINOR = 13,
+	TRACE_MINOR = 14,
 
 	FRAME_HEAD_SIZE = 8,		/* u32 magic, u32 size of the rest */
 	IDENT_SIZE = FRAME_HEAD_SIZE + 35,

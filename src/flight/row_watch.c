@@ -177,7 +177,8 @@ int row_watch_record(void *watch, const struct record *rec)
 		return rec->sample.scan && w->has_d_state ? look_at_row(w, &rec->sample) : 0;
 	case REC_BINARY: case REC_PROCESS: case REC_FRAME: case REC_NODE: case REC_FUNC:
 	case REC_SYMBOL: case REC_PLACE: case REC_META: case REC_CLOCK: case REC_TASKEV:
-	case REC_MAPPING: case REC_RAWSTACK: case REC_LOST: case REC_NOTE: case REC_END:
+	case REC_THREADNAME: case REC_MAPPING: case REC_RAWSTACK: case REC_LOST: case REC_NOTE:
+	case REC_END:
 		break;
 	}
 	return 0;

@@ -76,6 +76,18 @@ static void copy_symbol(struct live_copy *c, uint32_t old, uint32_t frame)
 		c->failed = definition_store_record(c->to->store, &rec);
 }
 
+static void copy_thread_name(struct live_copy *c, uint32_t old, uint32_t thread)
+{
+	const struct rec_thread *t = definition_store_find_thread(c->from, old);
+	struct record rec = { .tag = REC_THREADNAME };
+
+	if (!t || !t->kernel_comm || c->failed)
+		return;
+	rec.threadname = (struct rec_threadname){ thread, live_copy_id(c, REC_STRING, t->comm) };
+	if (!c->failed)
+		c->failed = definition_store_record(c->to->store, &rec);
+}
+
 /* A parent that is not needed for anything else is left out: chains of them may be long. */
 static uint32_t copy_reference(struct live_copy *c, enum record_tag from, enum record_tag to,
 			       uint32_t id)
@@ -102,6 +114,8 @@ static uint32_t copy_one(struct live_copy *c, enum record_tag tag, uint32_t id)
 	made = live_copy_define(c, &rec);
 	if (tag == REC_FRAME)
 		copy_symbol(c, id, made);
+	if (tag == REC_THREAD)
+		copy_thread_name(c, id, made);
 	return made;
 }
 

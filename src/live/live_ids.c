@@ -193,12 +193,25 @@ static int take_place(struct live_ids *ids, const struct rec_place *p)
 	return own.place.frame ? definition_store_record(ids->store, &own) : 0;
 }
 
+static int take_thread_name(struct live_ids *ids, const struct rec_threadname *n)
+{
+	struct record own = { .tag = REC_THREADNAME };
+
+	own.threadname.thread = live_ids_own(ids, REC_THREAD, n->thread);
+	own.threadname.name = live_ids_own(ids, REC_STRING, n->name);
+	return own.threadname.thread && own.threadname.name
+		       ? definition_store_record(ids->store, &own)
+		       : 0;
+}
+
 int live_ids_take(struct live_ids *ids, const struct record *rec)
 {
 	if (rec->tag == REC_SYMBOL)
 		return take_symbol(ids, &rec->symbol);
 	if (rec->tag == REC_PLACE)
 		return take_place(ids, &rec->place);
+	if (rec->tag == REC_THREADNAME)
+		return take_thread_name(ids, &rec->threadname);
 	return record_id((struct record *)rec) ? take_definition(ids, rec) : 0;
 }
 

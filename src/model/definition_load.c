@@ -14,11 +14,23 @@ static bool field##_load(const struct definition_store *t, uint32_t id, struct r
 }
 LOAD(binary)
 LOAD(process)
-LOAD(thread)
 LOAD(event)
 LOAD(frame)
 LOAD(func)
 #undef LOAD
+
+/* A thread is known again by its record, whether it has got a name or not. */
+static bool thread_load(const struct definition_store *t, uint32_t id, struct rec_thread *out)
+{
+	const struct rec_thread *found = definition_store_find_thread(t, id);
+
+	if (!found)
+		return false;
+	*out = *found;
+	out->comm = rec_thread_kernel_comm(found);
+	out->kernel_comm = 0;
+	return true;
+}
 
 static bool string_load(const struct definition_store *t, uint32_t id, struct rec_string *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What definition_store.c and definition_hide.c share: the store itself. */
+/* What definition_store.c, definition_fold.c and definition_hide.c share: the store itself. */
 #pragma once
 
 #include "src/model/definition_store.h"
@@ -37,3 +37,6 @@ static inline bool definition_store_is_blank(const struct definition_store *t, u
 
 	return !stack || (n && n->is_blank);
 }
+
+/* Whether a node is left out: definition_store_fold(). */
+bool definition_store_folds(const struct definition_store *t, const struct rec_node *r);

@@ -161,60 +161,9 @@ static int add_binary(struct definition_store *t, const struct rec_binary *r)
 	return add_row(t, &t->columns[REC_BINARY], sizeof(copy), r->id, &copy);
 }
 
-/* HotSpot's interpreter is generated code, too: it has no loop in the JVM's file. */
-static bool is_java(const struct definition_store *t, const struct rec_frame *f)
-{
-	static const char begin[] = "[java ";
-	const struct rec_binary *b =
-		f->flags & FRAME_RUNTIME ? definition_store_find_binary(t, f->binary) : NULL;
-
-	return b && !strncmp(definition_store_string(t, b->path, NULL), begin, strlen(begin));
-}
-
-/*
- * Native code comes to Java through a stub alone, which is like compiled code. A native function
- * that Java has called is no loop, but that of a native method, or of the JVM.
- */
-static bool is_java_stub(const struct definition_store *t, const struct rec_frame *f,
-			 const struct rec_frame *caller)
-{
-	return caller->kind == FRAME_USER && f->flags & FRAME_COMPILED &&
-	       !(f->flags & FRAME_INLINED) && is_java(t, f);
-}
-
-/* Whether the node is the loop of the interpreted function that has called it, or leads to one. */
-static bool is_loop(const struct definition_store *t, const struct rec_node *r)
-{
-	const struct table_node *parent = definition_store_node_row(t, r->parent);
-	const struct rec_frame *f = definition_store_find_frame(t, r->frame),
-			       *caller = parent && !parent->is_folded
-						 ? definition_store_find_frame(t, parent->frame)
-						 : NULL;
-
-	if (!f || f->flags & FRAME_TRAMPOLINE || !caller)
-		return f && f->flags & FRAME_TRAMPOLINE;
-	if (f->kind == FRAME_USER && caller->flags & FRAME_RUNTIME)
-		return !is_java(t, caller);
-	return is_java_stub(t, f, caller);
-}
-
-static bool is_of_runtime(const struct definition_store *t, const struct rec_node *r)
-{
-	const struct rec_frame *f = definition_store_find_frame(t, r->frame);
-
-	return f && (f->flags & FRAME_RUNTIME ||
-		     (f->kind == FRAME_SYNTHETIC && f->addr >= FRAME_MISSING));
-}
-
 void definition_store_fold(struct definition_store *t, enum frame_folding folding)
 {
 	t->folding = folding;
-}
-
-static bool is_folded(const struct definition_store *t, const struct rec_node *r)
-{
-	return (t->folding == FOLD_LOOPS && is_loop(t, r)) ||
-	       (t->folding == FOLD_RUNTIMES && is_of_runtime(t, r));
 }
 
 static int add_node(struct definition_store *t, const struct rec_node *r)
@@ -238,7 +187,7 @@ static int add_node(struct definition_store *t, const struct rec_node *r)
 	if (err || n->depth)
 		return err;
 	*n = (struct table_node){ .parent = r->parent, .frame = r->frame, .outermost = outermost,
-				  .depth = depth, .is_folded = is_folded(t, r) };
+				  .depth = depth, .is_folded = definition_store_folds(t, r) };
 	n->is_blank = n->is_folded && definition_store_is_blank(t, n->parent);
 	t->columns[REC_NODE].count++;
 	return 0;
@@ -292,6 +241,28 @@ static void set_place(struct definition_store *t, const struct rec_place *r)
 	l->file = r->file;
 }
 
+static int add_thread(struct definition_store *t, const struct rec_thread *r)
+{
+	struct rec_thread copy = *r;
+
+	copy.kernel_comm = 0;
+	return add_row(t, &t->columns[REC_THREAD], sizeof(copy), r->id, &copy);
+}
+
+/* The last name counts: it is the newest. */
+static void name_thread(struct definition_store *t, const struct rec_threadname *r)
+{
+	const struct column *c = &t->columns[REC_THREAD];
+	struct rec_thread *rows = c->v;
+
+	if (r->thread >= c->end || !rows[r->thread].id || !r->name)
+		return;
+	if (!rows[r->thread].kernel_comm)
+		rows[r->thread].kernel_comm = rows[r->thread].comm;
+	rows[r->thread].comm = r->name;
+	t->columns[REC_THREADNAME].count++;
+}
+
 #define ADD(NAME, field) \
 	add_row(t, &t->columns[REC_##NAME], sizeof(rec->field), rec->field.id, &rec->field)
 
@@ -301,12 +272,13 @@ static int add(struct definition_store *t, const struct record *rec)
 	case REC_STRING: return add_string(t, &rec->string);
 	case REC_BINARY: return add_binary(t, &rec->binary);
 	case REC_PROCESS: return add_process(t, &rec->process);
-	case REC_THREAD: return ADD(THREAD, thread);
+	case REC_THREAD: return add_thread(t, &rec->thread);
 	case REC_FRAME: return ADD(FRAME, frame);
 	case REC_NODE: return add_node(t, &rec->node);
 	case REC_FUNC: return ADD(FUNC, func);
 	case REC_SYMBOL: return add_symbol(t, &rec->symbol);
 	case REC_PLACE: set_place(t, &rec->place); break;
+	case REC_THREADNAME: name_thread(t, &rec->threadname); break;
 	case REC_EVENT: return ADD(EVENT, event);
 	case REC_META:
 	case REC_CLOCK:

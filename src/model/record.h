@@ -104,6 +104,19 @@ struct rec_thread {
 	uint32_t comm;			/* string */
 	uint64_t start_boottime_ns;
 	uint32_t ns_tid;
+	/* Set by stores alone: the kernel's name, where comm is a THREADNAME's; otherwise 0. */
+	uint32_t kernel_comm;
+};
+
+static inline uint32_t rec_thread_kernel_comm(const struct rec_thread *t)
+{
+	return t->kernel_comm ? t->kernel_comm : t->comm;
+}
+
+/* What a runtime calls a thread. It comes late, and stands for the name in the kernel. */
+struct rec_threadname {
+	uint32_t thread;
+	uint32_t name;			/* string */
 };
 
 enum taskev_kind { TASK_FORK, TASK_EXEC, TASK_COMM, TASK_EXIT, TASK_EVENTS };

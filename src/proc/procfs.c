@@ -421,6 +421,20 @@ bool procfs_has_word(pid_t pid, const char *word)
 	return has;
 }
 
+bool procfs_is_nested(pid_t pid)
+{
+	struct proc_status status;
+
+	return !procfs_status(pid, &status) && status.ns_depth;
+}
+
+uint32_t procfs_own_tid(pid_t tid)
+{
+	struct proc_status status;
+
+	return procfs_status(tid, &status) ? 0 : status.ns_tid;
+}
+
 bool procfs_is_called(pid_t pid, uint32_t number, uint32_t depth)
 {
 	char path[64], *text;

@@ -105,6 +105,10 @@ int procfs_cmdline_timed(struct timed_reader *reader, pid_t pid, char **text);
 /* Whether a word of the command line ends with this text: an option that takes no value. */
 bool procfs_has_word(pid_t pid, const char *word);
 
+/* Whether a process is in a PID namespace below ours, and a thread's number in its own one or 0. */
+bool procfs_is_nested(pid_t pid);
+uint32_t procfs_own_tid(pid_t tid);
+
 /* Whether the process has this number in the namespace depth levels below ours. */
 bool procfs_is_called(pid_t pid, uint32_t number, uint32_t depth);
 

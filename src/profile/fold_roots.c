@@ -56,9 +56,15 @@ static void put_string(struct fold_roots *r, const struct report_sample *s, uint
 		put(r, none, strlen(none));
 }
 
-static void put_comm(struct fold_roots *r, const struct report_sample *s)
+static void put_name(struct fold_roots *r, const struct report_sample *s)
 {
 	put_string(r, s, s->thread ? s->thread->comm : UINT32_MAX, "[no name]");
+}
+
+/* The kernel's name: that of a runtime may be another one for each of many threads. */
+static void put_comm(struct fold_roots *r, const struct report_sample *s)
+{
+	put_string(r, s, s->thread ? rec_thread_kernel_comm(s->thread) : UINT32_MAX, "[no name]");
 }
 
 static bool has_level(const struct fold_roots *r, unsigned kind)
@@ -89,7 +95,8 @@ static bool has_name_of_program(const struct report_sample *s)
 static bool label_comm(struct fold_roots *r, const struct report_sample *s)
 {
 	bool by_process = has_level(r, FOLD_BY_PROCESS), by_program = has_level(r, FOLD_BY_PROGRAM);
-	bool is_main = !s->process || !s->thread || s->process->comm == s->thread->comm;
+	bool is_main = !s->process || !s->thread ||
+		       s->process->comm == rec_thread_kernel_comm(s->thread);
 
 	if (by_program && !by_process && s->process && (is_kthread(s) || !has_name_of_program(s)))
 		is_main = false;
@@ -126,7 +133,7 @@ static bool label_process(struct fold_roots *r, const struct report_sample *s)
 
 static bool label_thread(struct fold_roots *r, const struct report_sample *s)
 {
-	put_comm(r, s);
+	put_name(r, s);
 	if (!s->process || !s->thread || s->thread->tid)	/* else it stands for many */
 		put_number(r, " (", s->thread ? s->thread->tid : 0, ")");
 	return true;

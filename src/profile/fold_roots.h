@@ -16,9 +16,10 @@
  *			Kernel threads are one program. "cc1plus (many processes)": some of them
  *			have ended and are not told apart any more (live_compact.c)
  *	process		"java (12)"
- *	comm		"GC Thread#0": the name of the thread; below a program or process of the
- *			same name it is left out ("script.sh" stays, below its program "bash")
- *	thread		"GC Thread#0 (15)"
+ *	comm		"GC Thread#0": the name of the thread in the kernel; below a program or
+ *			process of the same name it is left out ("script.sh" stays, below its
+ *			program "bash")
+ *	thread		"GC Thread#0 (15)": as its runtime calls it, if that has another name
  *	cpu		"CPU 3", "off CPU"
  *	state		"running", "waiting for a CPU", "waiting for a lock", ...: state_words.h
  *	cgroup		"/system.slice/ssh.service"

@@ -187,6 +187,8 @@ static int translate(struct part_joiner *j, struct part_ids *ids, struct definit
 		return translate_lines(j, ids, &rec->symbol);
 	case REC_PLACE:
 		return rec->place.frame != 0;
+	case REC_THREADNAME:
+		return rec->threadname.thread != 0;
 	case REC_SAMPLE:
 		translate_sample(ids, &rec->sample);
 		return 1;

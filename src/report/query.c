@@ -185,8 +185,8 @@ bool query_wants_thread(const struct query *q, const struct query_thread *t)
 		return false;
 	if (q->tids.nr && !id_list_has(&q->tids, t->tid))
 		return false;
-	return matches(&q->comms, t->comm) && matches(&q->processes, t->process) &&
-	       matches(&q->cgroups, t->cgroup);
+	return (matches(&q->comms, t->comm) || matches(&q->comms, t->kernel_comm)) &&
+	       matches(&q->processes, t->process) && matches(&q->cgroups, t->cgroup);
 }
 
 bool query_wants_cpu(const struct query *q, uint32_t cpu)

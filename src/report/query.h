@@ -79,7 +79,8 @@ int query_parse_time(const struct opt *o, const char *value, void *point);
 /* What is asked about a thread. Names end with NUL. */
 struct query_thread {
 	uint32_t tgid, tid;		/* UINT32_MAX: unknown */
-	const char *comm, *process, *cgroup;
+	const char *comm, *kernel_comm;	/* the same, unless a runtime has named the thread */
+	const char *process, *cgroup;
 };
 bool query_wants_thread(const struct query *q, const struct query_thread *t);
 bool query_wants_state(const struct query *q, unsigned state);

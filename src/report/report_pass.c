@@ -39,6 +39,8 @@ static bool wants_thread(const struct query *q, const struct report_sample *rs)
 		.tid = rs->thread ? rs->thread->tid : none,
 		.comm = definition_store_string(rs->tables, rs->thread ? rs->thread->comm : none,
 						NULL),
+		.kernel_comm = definition_store_string(
+			rs->tables, rs->thread ? rec_thread_kernel_comm(rs->thread) : none, NULL),
 		.process = definition_store_string(rs->tables, p ? p->comm : none, NULL),
 		.cgroup = definition_store_string(rs->tables, p ? p->cgroup : 0, NULL),
 	};

@@ -195,6 +195,7 @@ static uint8_t task_marks(const struct stack_filter *f, struct stack_marks *m,
 	if (m->threads[id])
 		return m->threads[id];
 	marks |= string_marks(f, s->tables, s->thread->comm);
+	marks |= string_marks(f, s->tables, rec_thread_kernel_comm(s->thread));
 	if (s->process)
 		marks |= string_marks(f, s->tables, s->process->comm);
 	return m->threads[id] = marks;

@@ -257,6 +257,7 @@ int trace_summary_record(struct trace_summary *r, uint32_t segment,
 	case REC_BINARY:
 	case REC_PROCESS:
 	case REC_THREAD:
+	case REC_THREADNAME:
 	case REC_TASKEV:
 	case REC_MAPPING:
 	case REC_FRAME:

@@ -93,6 +93,11 @@ struct runtime_kind {
 	int (*waits)(const struct runtime_image *image, uint64_t bias,
 		     const struct target_memory *m, struct runtime_wait_hints *hints,
 		     struct runtime_wait *waits, size_t nr);
+
+	/* See runtime_thread_names(). NULL: the kernel's names are all there is. */
+	int (*thread_names)(const struct runtime_image *image, uint64_t bias,
+			    const struct target_memory *m, struct runtime_thread_name *names,
+			    size_t nr);
 };
 
 /* By number. RUNTIME_NONE has one without a name. */

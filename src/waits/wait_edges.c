@@ -73,7 +73,8 @@ static bool is_launcher(const struct definition_store *t, const struct wait_row 
 	path = exe ? definition_store_string(t, exe->path, NULL) : "";
 	slash = strrchr(path, '/');
 	return is_one_of_launchers(slash ? slash + 1 : path) ||
-	       is_one_of_launchers(definition_store_string(t, thread->comm, NULL));
+	       is_one_of_launchers(
+		       definition_store_string(t, rec_thread_kernel_comm(thread), NULL));
 }
 
 /*
@@ -85,7 +86,7 @@ static uint64_t pool_of(const struct wait_graph *g, const struct wait_row *row)
 	const struct rec_thread *thread = definition_store_find_thread(g->tables, row->rec.thread);
 
 	if (row->nr_threads == 1 && row->tid == row->tgid && thread)
-		return 1ull << 32 | thread->comm;
+		return 1ull << 32 | rec_thread_kernel_comm(thread);
 	return row->tgid;
 }
 

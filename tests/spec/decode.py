@@ -59,6 +59,10 @@ class Names:
         t = self.seg.thread.get(thread)
         return escape((self.string(t['comm']) if t else MISSING) or b'[no name]')
 
+    def name(self, thread):
+        t = self.seg.thread.get(thread)
+        return escape((self.string(t['name'] or t['comm']) if t else MISSING) or b'[no name]')
+
     def ids(self, thread):
         t = self.seg.thread.get(thread)
         p = self.seg.process.get(t['process']) if t else None
@@ -193,7 +197,7 @@ def rows(segments):
             what = [str(v).encode() for v in (s.time, *names.ids(s.thread))]
             words = [name_of(STATES, s.state).encode(), name_of(ENDS, s.end).encode()]
             waits = [s.time - s.ran if s.ran else '-', s.syscall - 1 if s.syscall else '-', f'{s.wait:#x}', s.owner]
-            yield b'\t'.join(what + [names.comm(s.thread)] + words + stacks + [str(w).encode() for w in waits])
+            yield b'\t'.join(what + [names.name(s.thread)] + words + stacks + [str(w).encode() for w in waits])
 
 
 def stats(file):

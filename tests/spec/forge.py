@@ -15,7 +15,7 @@ import pbz
 UUID = bytes(range(0x41, 0x51))
 OTHER = bytes(range(0x61, 0x71))
 META, STRING, BINARY, PROCESS, THREAD, TASKEV, FRAME, NODE = 1, 5, 7, 9, 11, 12, 15, 17
-FUNC, SYMBOL, EVENT, WALK_RECEIPT, SAMPLES, END, REPEAT, PLACE = 19, 20, 21, 23, 25, 29, 31, 32
+FUNC, SYMBOL, EVENT, WALK_RECEIPT, SAMPLES, END, REPEAT, PLACE, THREADNAME = 19, 20, 21, 23, 25, 29, 31, 32, 34
 
 
 def uv(*values):
@@ -159,6 +159,7 @@ def good():
     yield 'newer-minor', ident(minor=7, flags=0x80) + chunk(BASE, rows(2)), 2
     yield 'even-record', after(rec(0, b'x'), rec(300, b''), rows(1)), 3
     yield 'even-column', after(samples(1, column(1, 4, uv(0)), column(98, 99, b'zzz'))), 3
+    yield 'thread-name', after(rec(THREADNAME, uv(1, 3)), rec(THREADNAME, uv(1, 2)), rows(1)), 3
     yield 'longer-payload', after(rec(THREAD, uv(2, 1, 5, 1, 0, 0), b'more'), rows(1)), 3
     yield 'longer-samples', after(rec(SAMPLES, uv(1, 1), column(1, 4, uv(0)), b'more')), 3
     yield 'long-uv', after(rec(THREAD, uv(2), b'\x81' + b'\x80' * 8 + b'\0', uv(5, 1, 0, 0)), rows(1)), 3
@@ -244,6 +245,9 @@ def broken_tails():
     yield 'distance', nodes(3, (3, 1))
     yield 'too-deep', nodes(3, *[(1, 1)] * 4095)
     yield 'symbol-of-none', symbol(0, 1)
+    yield 'name-of-none', rec(THREADNAME, uv(0, 1))
+    yield 'forward-name', rec(THREADNAME, uv(1, 5))
+    yield 'name-of-forward', rec(THREADNAME, uv(9, 1))
     yield 'place-of-none', unlined(2, 1) + places((0, 0, 2, 5, 0))
     yield 'forward-place', places((3, 0, 2, 5, 0))
     yield 'forward-place-file', places((2, 0, 5, 5, 0))

@@ -130,10 +130,10 @@ class Kind:
 
 KINDS = {'string': 1 << 24, 'binary': 1 << 20, 'process': 1 << 22, 'thread': 1 << 22, 'frame': 1 << 24,
          'node': 1 << 26, 'func': 1 << 24, 'event': 1 << 16}
-NAMES = {1: 'META', 3: 'CLOCK', 5: 'STRING', 7: 'BINARY', 9: 'PROCESS', 11: 'THREAD', 12: 'TASKEV', 13: 'MAPPING',
+NAMES = {1: 'META', 3: 'CLOCK', 5: 'STRING', 7: 'BINARY', 9: 'PROCESS', 11: 'THREAD', 34: 'THREADNAME', 12: 'TASKEV', 13: 'MAPPING',
          15: 'FRAME', 17: 'NODE', 19: 'FUNC', 20: 'SYMBOL', 32: 'PLACE', 21: 'EVENT', 23: 'SCAN', 25: 'SAMPLES', 26: 'LOST',
          28: 'NOTE', 29: 'END', 30: 'RAWSTACK', 31: 'REPEAT'}
-ORDER = [[1], [3], [5], [7], [9], [11], [21], [13], [12], [15], [17], [19], [20], [32], [25, 31], [30], [26], [23], [28], [29]]
+ORDER = [[1], [3], [5], [7], [9], [11], [34], [21], [13], [12], [15], [17], [19], [20], [32], [25, 31], [30], [26], [23], [28], [29]]
 COLUMNS = {1: ('time', 64), 3: ('event', 32), 5: ('thread', 32), 7: ('cpu', 32), 9: ('kstack', 32),
            11: ('ustack', 32), 13: ('weight', 64), 15: ('state', 8), 16: ('end', 8), 18: ('flags', 32),
            20: ('walk', 32), 22: ('ran', 64), 24: ('syscall', 32), 26: ('wait', 64), 28: ('owner', 32),
@@ -224,8 +224,16 @@ class Segment:
 
     def r11(self, c):
         t = {'id': c.uv32(), 'process': self.id(c, 'process'), 'tid': c.uv32(), 'comm': self.id(c, 'string'),
-             'start': c.uv(), 'ns_tid': c.uv32()}
+             'start': c.uv(), 'ns_tid': c.uv32(), 'name': 0}
         self.thread.define(t['id'], [t])
+
+    def r34(self, c):
+        stored = c.uv32()
+        thread, name = self.thread.get(self.ref(stored, 'thread')), self.id(c, 'string')
+        if not stored:
+            raise Broken('THREADNAME of thread 0')
+        if thread and name:
+            thread['name'] = name
 
     def r12(self, c):
         time, event, process, arg = c.time(), c.u8(), self.id(c, 'process'), c.uv32()

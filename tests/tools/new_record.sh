@@ -33,7 +33,7 @@ names() {
 }
 
 last=$(sed -nE 's/^(RECORD|DEFINITION)\(([0-9]+),.*/\2/p' src/model/records.def | sort -n | tail -n 1)
-sources='src/model/record.c src/model/definition_store.c src/model/same_definition.c src/model/definition_load.c src/model/definition_joiner.c formats/trace/*.c
+sources='src/model/record.c src/model/definition_fold.c src/model/definition_store.c src/model/same_definition.c src/model/definition_load.c src/model/definition_joiner.c formats/trace/*.c
 	src/report/trace_summary.c src/report/part_joiner.c src/flight/row_watch.c src/live/live_ids.c src/live/live_copy.c src/live/live_compact.c'
 places='record_fields.c definition_store.c same_definition.c definition_load.c trace_summary.c part_joiner.c row_watch.c'
 sed -i "/^RECORD(28, NOTE/i DEFINITION($((last + 1)), THING, thing, BATCHED, 100)\nRECORD($((last + 2)), VIEW, view, SINGLE)" \

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "src/model/definition_load.h"
 #include "src/model/definition_store.h"
 #include "tests/unit/trace_fixture.h"
 
@@ -212,6 +213,33 @@ static void the_first_definition_counts(void **state)
 	ADD(SYMBOL, symbol, { .frame = 1, .status = SYMBOL_GONE });
 	assert_string_equal(view(1, 0).name, "first");
 	assert_int_equal(tables_count(t, REC_SYMBOL), 1);
+}
+
+/* A runtime's name stands for the kernel's, by which the thread is known again. */
+static void threads_have_the_names_of_runtimes(void **state)
+{
+	const struct rec_thread *th;
+	struct record has;
+
+	(void)state;
+	ADD(STRING, string, { 1, "python3", 7 });
+	ADD(STRING, string, { 2, "Thread-1", 8 });
+	ADD(STRING, string, { 3, "logger", 6 });
+	ADD(THREAD, thread, { .id = 1, .tid = 7, .comm = 1, .kernel_comm = 99 });	/* left over from another record */
+	th = definition_store_find_thread(t, 1);
+	assert_int_equal(th->comm, 1);
+	assert_int_equal(rec_thread_kernel_comm(th), 1);
+	ADD(THREADNAME, threadname, { 1, 2 });
+	ADD(THREADNAME, threadname, { 1, 3 });
+	ADD(THREADNAME, threadname, { 1, 0 });
+	ADD(THREADNAME, threadname, { 2, 3 });		/* of none */
+	th = definition_store_find_thread(t, 1);
+	assert_int_equal(th->comm, 3);
+	assert_int_equal(rec_thread_kernel_comm(th), 1);
+	assert_true(definition_load(t, REC_THREAD, 1, &has));
+	assert_int_equal(has.thread.comm, 1);
+	assert_int_equal(has.thread.kernel_comm, 0);
+	assert_null(definition_store_find_thread(t, 2));
 }
 
 static void lines_in_other_files(void **state)
@@ -435,6 +463,7 @@ int main(void)
 		TEST(frames_without_a_name_say_where_they_are), TEST(functions_without_a_name_are_one),
 		TEST(what_is_not_there_is_missing),
 		TEST(symbols_of_missing_things), TEST(the_first_definition_counts),
+		TEST(threads_have_the_names_of_runtimes),
 		TEST(lines_in_other_files), TEST(impossible_ids_are_refused), TEST(strings_are_bytes),
 		TEST(loops_are_left_out), TEST(loops_stay_if_nothing_is_said),
 		TEST(trampolines_are_left_out),

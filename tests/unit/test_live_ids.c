@@ -216,6 +216,7 @@ static void what_is_missing_stays_missing(void **state)
 	put(l, &(struct record){ .tag = REC_NODE, .node = { 5, 4, 2 } });	/* its caller is missing */
 	put(l, &(struct record){ .tag = REC_SYMBOL, .symbol = { .frame = 77, .status = SYMBOL_OK } });
 	put(l, &(struct record){ .tag = REC_PLACE, .place = { .frame = 77 } });
+	put(l, &(struct record){ .tag = REC_THREADNAME, .threadname = { .thread = 77, .name = 1 } });
 	put(l, &(struct record){ .tag = REC_SAMPLE, .sample = { .event = FIX_E_CPU, .thread = FIX_T_WORKER, .ustack = 5, .end = END_ROOT } });
 	put(l, &(struct record){ .tag = REC_SAMPLE, .sample = { .event = FIX_E_CPU, .thread = 55, .ustack = UINT32_MAX, .end = END_ROOT } });
 	text = stacks_of(l, FIX_E_CPU);

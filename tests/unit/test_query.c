@@ -20,9 +20,14 @@
 
 static const struct opt from = { .name = "from" }, state_opt = { .name = "state" };
 
+static bool wants_named(const struct query *q, uint32_t tgid, uint32_t tid, const char *comm, const char *kernel_comm)
+{
+	return query_wants_thread(q, &(struct query_thread){ tgid, tid, comm, kernel_comm, "proc", "/a/b" });
+}
+
 static bool wants(const struct query *q, uint32_t tgid, uint32_t tid, const char *comm)
 {
-	return query_wants_thread(q, &(struct query_thread){ tgid, tid, comm, "proc", "/a/b" });
+	return wants_named(q, tgid, tid, comm, comm);
 }
 
 static void everything_by_default(void **state)
@@ -58,6 +63,9 @@ static void threads(void **state)
 	assert_true(wants(&q, 10, 11, "k/d"));
 	assert_false(wants(&q, 10, 11, "ash"));
 	assert_false(wants(&q, 10, 11, ""));
+	assert_true(wants_named(&q, 10, 11, "Thread-1 (work)", "bash"));	/* either name is enough */
+	assert_true(wants_named(&q, 10, 11, "bash", "python3"));
+	assert_false(wants_named(&q, 10, 11, "Thread-1 (work)", "python3"));
 	query_release(&q);
 	assert_true(wants(&q, 10, 11, "ash"));
 }

@@ -55,6 +55,8 @@ static const struct record edges[] = {
 	{.tag = REC_THREAD, .thread = {1, 0, 0, 0, 0, 0}},
 	{.tag = REC_THREAD,
 	 .thread = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX, UINT32_MAX}},
+	{.tag = REC_THREADNAME, .threadname = {1, 0}},
+	{.tag = REC_THREADNAME, .threadname = {UINT32_MAX, UINT32_MAX}},
 	{.tag = REC_TASKEV, .taskev = {0, 0, 0, 0}},
 	{.tag = REC_TASKEV, .taskev = {UINT64_MAX, 255, UINT32_MAX, UINT32_MAX}},
 	{.tag = REC_MAPPING, .mapping = {.time_ns = 0}},
@@ -233,7 +235,7 @@ static void test_references_go_to_types_before(void **state)
 			assert_non_null(record_id(&rec));
 		}
 	}
-	assert_int_equal(nr, 24);
+	assert_int_equal(nr, 26);
 }
 
 static void test_long_text_is_cut_visibly(void **state)

@@ -176,25 +176,15 @@ static bool begin(struct runtime_locks *l)
 	return l->pool;
 }
 
-/* The number of a thread in its own PID namespace. */
-static uint32_t own_tid(uint32_t tid, bool is_nested)
-{
-	struct proc_status status;
-
-	if (!is_nested)
-		return tid;
-	return procfs_status((pid_t)tid, &status) ? 0 : status.ns_tid;
-}
-
 static int take_questions(struct look *k, const struct lock_question *q, size_t nr)
 {
-	struct proc_status status;
-	bool is_nested = !procfs_status((pid_t)k->tgid, &status) && status.ns_depth;
+	const bool is_nested = procfs_is_nested((pid_t)k->tgid);
 
 	if (array_reserve(&k->waits, &k->cap, nr))
 		return -ENOMEM;
+	memset(k->waits, 0, nr * sizeof(*k->waits));
 	for (size_t i = 0; i < nr; i++)
-		k->waits[i] = (struct runtime_wait){ .tid = own_tid(q[i].tid, is_nested) };
+		k->waits[i].tid = is_nested ? procfs_own_tid((pid_t)q[i].tid) : q[i].tid;
 	k->nr = nr;
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "src/capture/session/runtime_attacher.h"
 #include "src/capture/session/runtime_locks.h"
 #include "src/capture/session/runtime_names.h"
+#include "src/capture/session/runtime_threads.h"
 #include "src/capture/session/session_parts.h"
 #include "src/capture/tables/process_runtimes.h"
 
@@ -108,6 +109,10 @@ static int make_names(struct session *s)
 	};
 	const struct runtime_locks_deps locks = { deps->runtimes, deps->begin_thread,
 						  deps->forker, deps->costs };
+	const struct runtime_threads_deps threads = {
+		deps->runtimes, process_tracker_processes(deps->tracker), deps->begin_thread,
+		deps->forker, deps->costs, session_thread_name, s,
+	};
 	int err = jit_names_new(&jit, &s->jit);
 
 	if (!err)
@@ -116,6 +121,8 @@ static int make_names(struct session *s)
 		err = runtime_attacher_new(&attacher, &s->attacher);
 	if (!err)
 		err = runtime_locks_new(&locks, &s->locks);
+	if (!err)
+		err = runtime_threads_new(&threads, &s->threads);
 	return err ? err : shadow_names_new(&s->definer.shadows);
 }
 
@@ -159,6 +166,7 @@ void session_free(struct session *s)
 	runtime_attacher_free(s->attacher);
 	runtime_names_free(s->runtimes);
 	runtime_locks_free(s->locks);
+	runtime_threads_free(s->threads);
 	stacks_free(s->stacks);
 	last_samples_free(s->last_samples);
 	free(s->same);
@@ -253,8 +261,11 @@ static uint32_t thread_of(struct session *s, const struct wire_sample *h, struct
 		process_tracker_describe(s->deps.tracker, p);
 	t.process = p ? definitions_process(s->defs, p, parent) : 0;
 	id = definitions_thread(s->defs, &t, comm);
-	if (definitions_threads(s->defs) != defined)
-		met_tasks_thread(&s->met, p, &t, comm);
+	if (definitions_threads(s->defs) == defined)
+		return id;
+	met_tasks_thread(&s->met, p, &t, comm);
+	if (p)
+		runtime_threads_meet(s->threads, p, id, t.tid, comm);
 	return id;
 }
 
@@ -404,6 +415,8 @@ int session_scan(struct session *s, const struct rec_scan *scan)
 	s->scan_kernel_failed = 0;
 	if (!err)
 		err = repeat_same(s, scan);
+	if (!err)
+		err = runtime_threads_scan(s->threads);
 	if (!err && last_samples_nr(s->last_samples) > 2 * scan->rows + 1000)
 		err = last_samples_prune(s->last_samples, scan->scan);
 	return err ? err : session_emit(s, &rec);

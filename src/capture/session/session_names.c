@@ -9,6 +9,7 @@
 #include "src/capture/session/runtime_attacher.h"
 #include "src/capture/session/runtime_locks.h"
 #include "src/capture/session/runtime_names.h"
+#include "src/capture/session/runtime_threads.h"
 #include "src/capture/session/session_parts.h"
 #include "src/capture/tables/process_runtimes.h"
 #include "src/model/binary.h"
@@ -50,6 +51,15 @@ static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symb
 	return err ? err : emit_places(s, &rec.symbol);
 }
 
+int session_thread_name(void *session, uint32_t thread, const char *name)
+{
+	struct session *s = session;
+	struct record rec = { .tag = REC_THREADNAME };
+
+	rec.threadname = (struct rec_threadname){ thread, definitions_string(s->defs, name) };
+	return session_emit(s, &rec);
+}
+
 void session_attach(struct session *s, struct patience *wait)
 {
 	runtime_attacher_poll(s->attacher, wait);
@@ -69,6 +79,8 @@ int session_names(struct session *s, struct patience *wait)
 		err = runtime_names_collect(s->runtimes, on_symbol, s, wait);
 	if (!err)
 		err = jit_names_collect(s->jit, on_symbol, s, wait);
+	if (!err)
+		err = runtime_threads_collect(s->threads, wait);
 	definitions_retire(s->defs, now);
 	if (!err && now >= s->next_clock_ns)
 		err = session_clock(s);
@@ -90,6 +102,21 @@ static int tell_locks(struct session *s)
 	return session_tell(s, "runtimes.locks", text);
 }
 
+/* Looks at runtimes for the names of their threads. */
+static int tell_threads(struct session *s)
+{
+	struct runtime_threads_stats t;
+	char text[256];
+
+	runtime_threads_stats(s->threads, &t);
+	if (!t.looks)
+		return 0;
+	snprintf(text, sizeof(text),
+		 "named=%" PRIu64 " looks=%" PRIu64 " failed=%" PRIu64 " us=%" PRIu64, t.named,
+		 t.looks, t.failed, t.took_ns / 1000);
+	return session_tell(s, "runtimes.threads", text);
+}
+
 int session_tell_runtimes(struct session *s)
 {
 	const struct runtime_image *image;
@@ -97,6 +124,7 @@ int session_tell_runtimes(struct session *s)
 	char text[1024], title[RUNTIME_TITLE_BYTES];
 	uint32_t binary;
 	size_t len = 0;
+	int err;
 
 	for (size_t i = 0; s->deps.runtimes &&
 			   (image = process_runtimes_nth(s->deps.runtimes, i, &binary));
@@ -116,7 +144,8 @@ int session_tell_runtimes(struct session *s)
 		 " late=%" PRIu64 " stacks_cut=%" PRIu64,
 		 n.named, n.gone, n.failed, n.refused, n.late, s->definer.marks);
 	session_tell(s, "runtimes.code", text);
-	return tell_locks(s);
+	err = tell_locks(s);
+	return err ? err : tell_threads(s);
 }
 
 int session_settle_names(struct session *s, struct patience *wait)
@@ -124,6 +153,7 @@ int session_settle_names(struct session *s, struct patience *wait)
 	int runtime_err = runtime_names_settle(s->runtimes, on_symbol, s, wait);
 	int err = symbolizer_settle(s->deps.symbolizer, on_symbol, s, wait);
 	int jit_err = jit_names_settle(s->jit, on_symbol, s, wait);
+	int thread_err = runtime_threads_collect(s->threads, wait);
 
-	return err ? err : jit_err ? jit_err : runtime_err;
+	return err ? err : jit_err ? jit_err : runtime_err ? runtime_err : thread_err;
 }

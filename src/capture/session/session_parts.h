@@ -15,6 +15,7 @@ struct runtime_attacher;
 struct process;
 struct runtime_locks;
 struct runtime_names;
+struct runtime_threads;
 struct stacks;
 struct stuck_files;
 struct wait_facts;
@@ -26,6 +27,7 @@ struct session {
 	struct runtime_names *runtimes;
 	struct runtime_attacher *attacher;
 	struct runtime_locks *locks;
+	struct runtime_threads *threads;
 	struct stacks *stacks;
 	struct stack_definer definer;
 	struct last_samples *last_samples;	/* rows of scans */
@@ -51,6 +53,11 @@ struct session {
 
 /* The process of a sample at its time. NULL: it has none, or there is no memory. */
 struct process *session_process(const struct session *s, const struct wire_sample *head);
+
+/* ---- session_names.c ---- */
+
+/* A runtime calls a thread so: runtime_threads.h. */
+int session_thread_name(void *session, uint32_t thread, const char *name);
 
 /* ---- session_locks.c ---- */
 

@@ -17,6 +17,7 @@
  *	last rows of threads	are forgotten. The next scan has to take every row anew
  *				(task_snapshot_anew())
  *	names of descriptors	are forgotten
+ *	threads without names	are forgotten, and asked about anew where they are met again
  *	names of frames		what is asked for is waited for, and then forgotten, so that an
  *				answer never names the frame that has the number next
  *	peers, rows to repeat	there are none between two scans (session_is_quiet())
@@ -30,6 +31,7 @@
 #include "src/base/clock.h"
 #include "src/capture/session/definitions.h"
 #include "src/capture/session/last_samples.h"
+#include "src/capture/session/runtime_threads.h"
 #include "src/capture/session/session_meta.h"
 #include "src/capture/session/session_parts.h"
 #include "src/capture/waits/descriptor_names.h"
@@ -145,6 +147,7 @@ static void take_over(struct session *s, struct definitions *defs, struct stacks
 	last_samples_forget(s->last_samples);
 	descriptor_names_forget(s->files);
 	stuck_files_forget(s->stuck);
+	runtime_threads_forget(s->threads);
 	s->scans = s->lost = 0;
 	s->part++;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MAX_OFFSET (1u << 20)
+#define MODULE_DICT 16
 #define NR_FIELDS (sizeof(struct python_layout) / sizeof(uint32_t))
 
 _Static_assert(sizeof(struct python_layout) % sizeof(uint32_t) == 0, "fields are words");
@@ -27,24 +28,26 @@ _Static_assert(sizeof(struct python_layout) % sizeof(uint32_t) == 0, "fields are
 /* Objects are the same in all versions but for the parts of strings. */
 #define OBJECTS(ascii, compact)						\
 	.str_ascii = (ascii), .str_compact = (compact), .str_length = 16, .str_state = 32, \
-	.bytes_size = 16, .bytes_value = 32, .object_type = 8, .var_size = 16
+	.bytes_size = 16, .bytes_value = 32, .object_type = 8, .var_size = 16, \
+	.module_dict = MODULE_DICT
 
 static const struct python_layout rows[] = {
-	{ .minor = 8, FRAME_OBJECTS, .current_state = 1368,
+	{ .minor = 8, FRAME_OBJECTS, .current_state = 1368, .interpreter_modules = 56,
 	  .frame_instruction = 104, OBJECTS(48, 72) },
-	{ .minor = 9, FRAME_OBJECTS, .current_state = 568,
+	{ .minor = 9, FRAME_OBJECTS, .current_state = 568, .interpreter_modules = 856,
 	  .frame_instruction = 104, OBJECTS(48, 72) },
-	{ .minor = 10, FRAME_OBJECTS, .current_state = 568,
+	{ .minor = 10, FRAME_OBJECTS, .current_state = 568, .interpreter_modules = 856,
 	  .frame_instruction = 96, OBJECTS(48, 72) },
 	{ .minor = 11,
 	  .interpreters_head = 40, .threads_head = 16, .current_state = 576,
+	  .interpreter_modules = 888,
 	  .thread_next = 8, .thread_interpreter = 16, .thread_id = 152, .thread_frame = 56,
 	  .cframe_frame = 8, .cframe_previous = 16,
 	  .frame_code = 32, .frame_previous = 48, .frame_instruction = 56, .frame_owner = 68,
 	  .code_first_line = 72, .code_file = 112, .code_name = 120, .code_qualname = 128,
 	  .code_lines = 136, .code_bytes = 184, OBJECTS(48, 72) },
 	{ .minor = 12,
-	  .interpreters_head = 40, .threads_head = 72,
+	  .interpreters_head = 40, .threads_head = 72, .interpreter_modules = 944,
 	  .thread_next = 8, .thread_interpreter = 16, .thread_id = 136, .thread_frame = 56,
 	  .cframe_frame = 0, .cframe_previous = 8,
 	  .frame_code = 0, .frame_previous = 8, .frame_instruction = 56, .frame_owner = 70,
@@ -77,6 +80,7 @@ static const struct told told[] = {
 	TOLD(interpreters_head, 40, 40),
 	TOLD(interpreter_next, 64, 64),
 	TOLD(threads_head, 72, 72),
+	TOLD(interpreter_modules, 88, 96),
 	TOLD(thread_next, 168, 192),
 	TOLD(thread_interpreter, 176, 200),
 	TOLD(thread_frame, 184, 208),
@@ -134,6 +138,7 @@ int python_layout_told(const void *offsets, uint32_t len, struct python_layout *
 	/* struct PyCompactUnicodeObject adds two words to struct PyASCIIObject. */
 	out->str_compact = out->str_ascii + 16;
 	out->var_size = out->bytes_size;
+	out->module_dict = MODULE_DICT;
 	out->code_version = out->code_first_line + 24;
 	return python_layout_is_sound(out) ? 0 : -EBADMSG;
 }

@@ -23,7 +23,9 @@ struct python_layout {
 	uint32_t interpreters_head;	/* _PyRuntime: the first interpreter */
 	/* _PyRuntime: the state that has the GIL; 0: the key leads to that of the same thread. */
 	uint32_t current_state;
-	uint32_t interpreter_next, threads_head;	/* PyInterpreterState */
+	/* PyInterpreterState */
+	uint32_t interpreter_next, threads_head;
+	uint32_t interpreter_modules;	/* sys.modules */
 	/* PyThreadState */
 	uint32_t thread_next, thread_interpreter, thread_id, thread_frame;
 	/* Frames, and 3.11's and 3.12's struct _PyCFrame. */
@@ -39,6 +41,7 @@ struct python_layout {
 	uint32_t str_length, str_state;
 	uint32_t bytes_size, bytes_value;
 	uint32_t object_type, var_size;
+	uint32_t module_dict;
 	uint32_t is_free_threaded;
 };
 

@@ -7,6 +7,7 @@
 #include "src/runtimes/python/python_names.h"
 #include "src/runtimes/python/python_program.h"
 #include "src/runtimes/python/python_slot.h"
+#include "src/runtimes/python/python_threads.h"
 #include "src/runtimes/runtime_kind.h"
 
 #include ARCH_HEADER
@@ -70,6 +71,14 @@ static int shorten(const struct runtime_image *image, uint64_t bias, const struc
 	return err;
 }
 
+static int thread_names(const struct runtime_image *image, uint64_t bias,
+			const struct target_memory *m, struct runtime_thread_name *names, size_t nr)
+{
+	const struct python_layout l = layout_of(image);
+
+	return python_thread_names(&l, m, interpreters_head(image, bias), names, nr);
+}
+
 const struct runtime_kind python_runtime = {
 	.name = "python", .files = "python", .lang = LANG_PYTHON,
 	.has_offsets = true, .has_trampolines = true,
@@ -78,6 +87,7 @@ const struct runtime_kind python_runtime = {
 	.has_one_each = has_one_each,
 	.program = program, .constants = constants, .shorten = shorten,
 	.code_read = python_code_read, .code_line = python_code_line,
+	.thread_names = thread_names,
 };
 
 /* Its code is not known, and a line says so. */
