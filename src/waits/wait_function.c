@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define LOOK_AT 64			/* functions at most */
+#define NAME_WITHIN 8			/* functions outwards of one without a name */
 #define LEN(array) (sizeof(array) / sizeof((array)[0]))
 
 /* If functions of several kinds are in a stack, the kind that comes first here counts. */
@@ -213,6 +214,8 @@ struct look {
 	struct wait_function *f;
 	const struct definition_store *t;
 	struct wait_function locking;	/* the function by which the kind of lock is known */
+	struct wait_function unnamed;	/* the program's own one, if it has no name; len 0: none */
+	int unnamed_at;
 	/* The program's own function was met (is_own), or there is none. */
 	bool done, is_own;
 	int nr;
@@ -237,6 +240,16 @@ static void look_for_lock(struct look *l, const struct frame_view *v, const char
 	l->f->lock = kind;
 }
 
+/* A function with a name that called it says more, if one is near. */
+static void look_at_unnamed(struct look *l, const struct frame_view *v, const char *buf)
+{
+	if (!l->unnamed.len) {
+		keep(&l->unnamed, v, buf);
+		l->unnamed_at = l->nr;
+	}
+	l->done = l->nr - l->unnamed_at >= NAME_WITHIN;
+}
+
 /* Takes the next function outwards. */
 static void look_at(struct look *l, uint32_t frame, uint32_t i)
 {
@@ -252,18 +265,20 @@ static void look_at(struct look *l, uint32_t frame, uint32_t i)
 		l->done = true;
 		return;
 	}
+	if (!v.named) {
+		look_at_unnamed(l, &v, buf);
+		return;
+	}
 	keep(l->f, &v, buf);
 	l->done = l->is_own = !fits_any(wrappers, LEN(wrappers), v.name);
 }
 
-static void use_locking_function(struct look *l)
+static void use_function(struct wait_function *f, const struct wait_function *other)
 {
-	struct wait_function *f = l->f;
-
-	f->name = l->locking.name;
-	f->len = l->locking.len;
-	if (f->name == l->locking.buf)
-		f->name = memcpy(f->buf, l->locking.buf, FRAME_TEXT_MAX);
+	f->name = other->name;
+	f->len = other->len;
+	if (f->name == other->buf)
+		f->name = memcpy(f->buf, other->buf, FRAME_TEXT_MAX);
 }
 
 void wait_function_of(const struct definition_store *t, uint32_t ustack, struct wait_function *f)
@@ -281,8 +296,10 @@ void wait_function_of(const struct definition_store *t, uint32_t ustack, struct 
 		for (uint32_t i = 0; i < nr && l.nr < LOOK_AT; i++)
 			look_at(&l, n->frame, i);
 	}
-	if (!l.is_own && f->lock)
-		use_locking_function(&l);
+	if (!l.is_own && l.unnamed.len)
+		use_function(f, &l.unnamed);
+	else if (!l.is_own && f->lock)
+		use_function(f, &l.locking);
 }
 
 bool wait_is_for_answer(const struct definition_store *t, uint32_t ustack)

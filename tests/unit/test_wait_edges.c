@@ -67,13 +67,13 @@ static void frame(const char *name, size_t len, uint32_t file)
 	struct rec_line line = { .func = ++w.frame };
 
 	ADD(FRAME, frame, { .id = w.frame, .kind = file ? FRAME_USER : FRAME_JIT, .binary = file });
-	if (len) {
+	if (len && *name != '?') {
 		ADD(FUNC, func, { .id = w.frame, .name = string(name, len) });
 		ADD(SYMBOL, symbol, { .frame = w.frame, .lines = &line, .nr_lines = 1 });
 	}
 }
 
-/* Innermost first: "libc:read|main"; "" is code without a name that was made at run time. */
+/* Innermost first: "libc:read|main"; "?" is code of the program without a name, "" such code that was made at run time. */
 static uint32_t stack(const char *names)
 {
 	const char *parts[32];
@@ -118,6 +118,10 @@ static void finds_the_programs_own_function(void **state)
 	function_is("readers_lead|main", "readers_lead", "");	/* not read() */
 	function_is("read_all|main", "read_all", "");
 	function_is("", "", "");
+	function_is("libc:epoll_wait|WaitLatch|ProcSleep|?|XactLockTableWait|main", "XactLockTableWait", "PostgreSQL lock");
+	function_is("libc:pause|?|?|libc:_start", "[server+0x0]", "");
+	function_is("libc:pause|?|?|?|?|?|?|?|?|?|far_away|main", "[server+0x0]", "");
+	function_is("libc:pthread_mutex_lock|?|libc:start_thread|libc:clone3", "[server+0x0]", "mutex");
 	function_is("libc:pause|libc:start_thread|libc:clone3", "", "");
 }
 
