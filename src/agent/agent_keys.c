@@ -170,7 +170,7 @@ const struct agent_key agent_keys[] = {
 	  "that is each machine's own",
 	  parse_window, AT(window_ns), false },
 	{ "record", "off-cpu", "yes|no", "no", "yes or no",
-	  "also stays off the CPU, as with `record --off-cpu`", parse_yes, AT(off_cpu), false },
+	  "also off-CPU intervals, as with `record --off-cpu`", parse_yes, AT(off_cpu), false },
 	{ "record", "options", "WORDS", "", "options of `probee record`",
 	  "further options of `probee record`, with blanks between them: --cmdline --no-inline",
 	  parse_text, AT(options), false },

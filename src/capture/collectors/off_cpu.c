@@ -116,7 +116,7 @@ static int off_cpu_open(const struct collector_context *ctx, void **state)
 	int err;
 
 	if (!o)
-		return fail(-ENOMEM, "record stays off the CPU");
+		return fail(-ENOMEM, "record off-CPU intervals");
 	o->all_options = ctx->options;
 	o->options = off_cpu_options_of(ctx->options);
 	o->recorder = ctx->recorder;
@@ -242,7 +242,7 @@ static int give_stay(struct off_cpu *o, const struct wire_stay *stay)
 	if (!stack_of(o, stay, &stack))
 		without_stack(o, stay, &stack);
 	if (o->scratch.bad)
-		return fail(-ENOMEM, "record a stay off the CPU");
+		return fail(-ENOMEM, "record an off-CPU interval");
 	head = (struct wire_sample *)o->scratch.v;
 	head->time_ns = back;
 	head->cpu = UINT32_MAX;

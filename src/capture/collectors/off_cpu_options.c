@@ -70,7 +70,7 @@ const struct opt off_cpu_rows[OFF_CPU_ROWS] = {
 	  "sampling, unless -e is given, too",
 	  opt_flag, AT(wanted), NULL, "Off-CPU time", NULL },
 	{ 0, "min-block-time", "TIME",
-	  "leave out shorter stays off the CPU: 10us, 1ms (default 1us)", opt_duration,
+	  "leave out shorter off-CPU intervals: 10us, 1ms (default 1us)", opt_duration,
 	  AT(min_ns), NULL, NULL, NULL },
 	{ 0, "max-block-time", "TIME", "leave out longer ones (default: none)", opt_duration,
 	  AT(max_ns), NULL, NULL, NULL },
@@ -83,12 +83,12 @@ const struct opt off_cpu_rows[OFF_CPU_ROWS] = {
 	  "P (default: all)",
 	  parse_states, AT(states), NULL, NULL, NULL },
 	{ 0, "off-cpu-prob", "P",
-	  "record this share of the stays, chosen by chance, each weighing as much more "
+	  "record this share of the intervals, sampled at random, each with as much more weight "
 	  "(default 1)",
 	  parse_probability, AT(probability), NULL, NULL, NULL },
 	{ 0, "off-cpu-budget", "PERCENT",
-	  "how much of a CPU's time this may take; where it would be more, only some of the stays "
-	  "are recorded, chosen by chance, each weighing as much more (default 10; 100: no limit)",
+	  "how much of one CPU this may take; above that, intervals are sampled at random and "
+	  "reweighted (default 10; 100: no limit)",
 	  parse_budget, AT(budget), NULL, NULL, NULL },
 };
 
@@ -100,8 +100,8 @@ int off_cpu_check(void *own)
 			   o->budget > 0 || o->wakers))
 		return fail_why(-EINVAL,
 				"--min-block-time, --max-block-time, --state, "
-				"--off-cpu-prob, --off-cpu-budget and --wakers say which stays off "
-				"the CPU are recorded, and how. Try: with --off-cpu");
+				"--off-cpu-prob, --off-cpu-budget and --wakers say which off-CPU "
+				"intervals are recorded, and how. Try: with --off-cpu");
 	if (o->max_ns && o->max_ns < o->min_ns)
 		return fail_why(-EINVAL, "--max-block-time is less than --min-block-time. "
 				"Try: exchange them");
