@@ -143,7 +143,8 @@ static void put_when(struct text *t)
 		return;
 	localtime_r(&begin, &tm);
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", &tm);
-	snprintf(value, sizeof(value), "%s, %.3f s", date, (double)f->duration_ns / 1e9);
+	snprintf(value, sizeof(value), "%s, %.3f s%s", date, (double)f->duration_ns / 1e9,
+		 f->is_part ? "; the recording goes on in another file" : "");
 	put_fact(t, "when", value);
 }
 

@@ -118,6 +118,10 @@ static void put_ended(const struct report *rep)
 		put_line("ended", "not properly: what was written until then is here");
 		return;
 	}
+	if (info->end.reason == ENDED_CONTINUED) {
+		put_line("ended", "here, with a part of a recording that goes on in another file");
+		return;
+	}
 	printf("%-9s by %s", "ended", end_reason_name(info->end.reason));
 	if (status != -1 && WIFEXITED(status))
 		printf(", the command's exit code was %d", WEXITSTATUS(status));

@@ -40,7 +40,8 @@ static void sum_segment(struct report_info *info, const struct segment *s)
 	uint64_t first = wall_clock_real(&s->clock, s->first_ns),
 		 last = wall_clock_real(&s->clock, s->last_ns);
 
-	info->nr_ended += s->has_end;
+	info->nr_ended += s->has_end || s->goes_on;
+	info->nr_continued += s->goes_on;
 	info->duration_ns += s->end_ns - s->begin_ns;
 	info->refused += definition_store_refused(s->tables);
 	if (s->has_begin && !info->begin_real_ns)
@@ -127,9 +128,11 @@ bool report_has_ended(const struct report *rep)
 	return info->nr_segments && info->nr_ended >= info->nr_segments;
 }
 
+/* Behind the end of a part the next one may come. */
 bool report_is_growing(const struct report *rep)
 {
-	return rep->query && rep->query->may_come && !report_has_ended(rep);
+	return rep->query && rep->query->may_come &&
+	       (!report_has_ended(rep) || rep->trace_summary.info.nr_continued);
 }
 
 /* How stacks ended, and which frames have names. */
@@ -161,6 +164,19 @@ static uint32_t count_recordings(const struct report *rep, const struct trace_st
 	return st->nr_segments - joined + (last && last->goes_on && empty ? empty - 1 : empty);
 }
 
+/* Where a part has the beginning of the next one behind it, that one was cut off. */
+static void sum_recordings(struct report *rep, struct report_info *info)
+{
+	info->nr_segments = count_recordings(rep, &info->status);
+	for (size_t i = 0; i < rep->nr_segments; i++)
+		sum_segment(info, &rep->segments[i]);
+	if ((info->status.empty_segments || info->status.truncated) && rep->nr_segments &&
+	    rep->segments[rep->nr_segments - 1].goes_on) {
+		info->nr_ended--;
+		info->nr_continued--;
+	}
+}
+
 static int sum_up(struct report *rep)
 {
 	struct report_info *info = &rep->trace_summary.info;
@@ -169,9 +185,7 @@ static int sum_up(struct report *rep)
 	trace_summary_end(&rep->trace_summary);
 	rep->futex = activity_futex(report_meta(rep, "arch", NULL));
 	info->status = *trace_reader_status(rep->reader);
-	info->nr_segments = count_recordings(rep, &info->status);
-	for (size_t i = 0; i < rep->nr_segments; i++)
-		sum_segment(info, &rep->segments[i]);
+	sum_recordings(rep, info);
 	if (rep->query)
 		query_window(rep->query, info->first_real_ns, info->last_real_ns, &rep->window);
 	err = report_learn_recordings(rep);
@@ -512,6 +526,7 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 		.frames_unnamed = info->frames_unnamed,
 		.names = rep->names_text,
 		.incomplete = report_is_incomplete(rep),
+		.is_part = info->nr_continued > 0,
 		.warning = rep->warning,
 		.stacks = "",
 		.not_whole = "",

@@ -37,6 +37,7 @@ struct report_scans {			/* sums of the receipts of all scans */
 struct report_info {
 	struct trace_status status;	/* of the whole file */
 	uint32_t nr_segments, nr_ended;	/* number of recordings; of those with an END record */
+	uint32_t nr_continued;		/* of these: parts that go on in another file, or later */
 	bool goes_on;			/* query.goes_on */
 	uint64_t samples;
 	/* Start of the first recording, or its first sample; 0: unknown. */

@@ -100,7 +100,7 @@ run "$PROBEE" info --no-pager three.pbz
 exits 0
 prints '3 recordings in one file, 3 of them finished'
 
-# Between the END of one part and the next one a reader that follows must not take the recording for finished.
+# What ends with a part lacks nothing, and says that the recording went on. With the beginning of a part that has nothing yet it was cut off.
 python3 - parts/t.pbz 2 >first.pbz <<'END'
 import sys
 data = open(sys.argv[1], 'rb').read()
@@ -109,9 +109,10 @@ sys.stdout.buffer.write(data[:begins[int(sys.argv[2])]])
 END
 run "$PROBEE" info --no-pager first.pbz
 exits 0
-prints 'not properly'
+prints 'ended     here, with a part of a recording that goes on in another file'
 run "$PROBEE" report first.pbz
-says 'the recording was not finished'
+prints 'the recording goes on in another file'
+grep -q 'not finished' "$TMP/stderr" && wrong 'takes a part for a recording that was cut off'
 head -c 43 parts/t.pbz >>first.pbz		# the IDENT of a part that has nothing yet
 run "$PROBEE" report first.pbz
 says 'the recording was not finished'
