@@ -262,7 +262,7 @@ static void put_function(struct text *t, const struct function_cost *f, uint64_t
 	fprintf(t->out, " %7" PRIu64 "  ", f->self_samples);
 	used = put_name(t, f->name, suffix_of(t, f->kind, 0),
 			f->binary ? room : t->width - number_columns(t));
-	if (f->binary) {
+	if (f->binary && !t->opts->view.by.binaries) {
 		fprintf(t->out, "%*s  ", used < room ? (int)(room - used) : 0, "");
 		put_file(t, f->binary, t->binary_width);
 	}
@@ -283,8 +283,9 @@ static int put_top(struct text *t)
 		nr = list.nr;
 	fit_weights(t, &list, nr);
 	room = name_columns(t, &list, nr);
-	fprintf(t->out, "\n self%%  total%%  %*s samples  function (%zu of %zu)\n",
-		(int)t->weight_width, "self", nr, list.nr);
+	fprintf(t->out, "\n self%%  total%%  %*s samples  %s (%zu of %zu)\n",
+		(int)t->weight_width, "self", t->opts->view.by.binaries ? "binary" : "function",
+		nr, list.nr);
 	for (size_t i = 0; i < nr; i++)
 		put_function(t, &list.v[i], all, room);
 	function_list_release(&list);

@@ -306,7 +306,8 @@ int thread_tracks_make(struct report *rep, const struct render_opts *render,
 		       struct thread_tracks **tp)
 {
 	const struct trace_event *event = report_event(rep);
-	struct fold_options opts = { .style = render->style, .by = { { FOLD_BY_NONE }, 1 } };
+	struct fold_options opts = { .style = render->style,
+				     .by = { .v = { FOLD_BY_NONE }, .nr = 1 } };
 	struct collector c = { .t = calloc(1, sizeof(*c.t)) };
 	int err;
 

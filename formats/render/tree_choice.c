@@ -45,9 +45,10 @@ static bool is_for_people(const struct renderer *r)
 struct tree tree_choose(const struct report *rep, const struct renderer *r,
 			const struct render_opts *opts)
 {
-	static const struct fold_by cpu = { { FOLD_BY_PROGRAM, FOLD_BY_COMM }, 2 },
-				    wall = { { FOLD_BY_STATE, FOLD_BY_PROGRAM, FOLD_BY_COMM }, 3 },
-				    names = { { FOLD_BY_COMM }, 1 };
+	static const struct fold_by cpu = { .v = { FOLD_BY_PROGRAM, FOLD_BY_COMM }, .nr = 2 },
+				    wall = { .v = { FOLD_BY_STATE, FOLD_BY_PROGRAM, FOLD_BY_COMM },
+					     .nr = 3 },
+				    names = { .v = { FOLD_BY_COMM }, .nr = 1 };
 	bool for_people = is_for_people(r), is_wall = shows_wall_time(rep);
 	struct tree t = { .by = opts->view.by, .for_people = for_people,
 			  .by_line = r->by_line };

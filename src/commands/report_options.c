@@ -77,7 +77,7 @@ static const struct opt rows[] = {
 	{ 0, "to", "TIME", "only before TIME", query_parse_time, AT(query.to), NULL, NULL, NULL },
 	{ 0, "by", "LEVELS",
 	  "what stands below the root, one or several of process, thread, comm (the thread's "
-	  "name), program, cpu, state, cgroup, container, unit, user, host, none: --by "
+	  "name), program, cpu, state, cgroup, container, unit, user, host, binary, none: --by "
 	  "process,state (default: programs and threads in text and pictures, states first "
 	  "where they show wall time; "
 	  "names of threads in formats for other tools)",

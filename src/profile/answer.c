@@ -99,7 +99,7 @@ static void release_leaves(struct leaf_table *t)
 
 int answer_new(struct answer **ap)
 {
-	static const struct fold_by by = { { FOLD_BY_PROGRAM, FOLD_BY_COMM }, 2 };
+	static const struct fold_by by = { .v = { FOLD_BY_PROGRAM, FOLD_BY_COMM }, .nr = 2 };
 	static const struct frame_style style;
 	struct answer *a = calloc(1, sizeof(*a));
 

@@ -69,6 +69,7 @@ int fold_new(const struct fold_options *opts, struct fold **fp)
 {
 	static const struct fold_options defaults;
 	struct fold *f = calloc(1, sizeof(*f));
+	struct frame_style style;
 
 	*fp = NULL;
 	if (!f || tree_builder_init(&f->tree)) {
@@ -80,7 +81,9 @@ int fold_new(const struct fold_options *opts, struct fold **fp)
 		f->tree.max_nodes = f->opts->max_nodes;
 	f->tree.max_name_bytes = f->opts->max_name_bytes;
 	f->tree.by_line = f->opts->style.by_line;
-	stack_folder_init(&f->stacks, &f->tree, &f->opts->style);
+	style = f->opts->style;
+	style.binaries = f->opts->by.binaries;
+	stack_folder_init(&f->stacks, &f->tree, &style);
 	fold_roots_init(&f->roots, &f->opts->by, &f->stacks);
 	*fp = f;
 	return 0;

@@ -26,7 +26,7 @@
 #define CONTAINER_DIGITS 12		/* as docker ps shows them */
 
 const char fold_by_names[] = "process|thread|comm|program|cpu|state|cgroup|container|unit|"
-			    "user|host|none";
+			    "user|host|binary|none";
 
 /* Puts the label of a level into r->label; false: the sample has no such level. */
 typedef bool (*label_fn)(struct fold_roots *r, const struct report_sample *s);
@@ -305,34 +305,39 @@ static const struct {
 };
 
 /*
- * Other words for levels: what perf report --sort calls them. Functions, files and lines stand
+ * Other words for levels: what perf report --sort calls them. Binaries, functions and lines stand
  * below all levels, so these add none.
  */
 static const struct {
 	const char *name;
 	enum fold_by_kind kind;
+	enum { BINARIES = 1, FUNCTIONS } below;
 } other_names[] = {
-	{ "pid", FOLD_BY_PROCESS }, { "tid", FOLD_BY_THREAD }, { "uid", FOLD_BY_USER },
-	{ "exe", FOLD_BY_PROGRAM }, { "dso", FOLD_BY_NONE }, { "symbol", FOLD_BY_NONE },
-	{ "sym", FOLD_BY_NONE }, { "srcline", FOLD_BY_NONE }, { "parent", FOLD_BY_NONE },
-	{ "overhead", FOLD_BY_NONE },
+	{ "pid", FOLD_BY_PROCESS, 0 }, { "tid", FOLD_BY_THREAD, 0 }, { "uid", FOLD_BY_USER, 0 },
+	{ "exe", FOLD_BY_PROGRAM, 0 }, { "binary", FOLD_BY_NONE, BINARIES },
+	{ "dso", FOLD_BY_NONE, BINARIES }, { "symbol", FOLD_BY_NONE, FUNCTIONS },
+	{ "sym", FOLD_BY_NONE, FUNCTIONS }, { "srcline", FOLD_BY_NONE, FUNCTIONS },
+	{ "parent", FOLD_BY_NONE, 0 }, { "overhead", FOLD_BY_NONE, 0 },
 };
 
-/* FOLD_BY_KINDS: it is none. */
-static enum fold_by_kind find_kind(const char *word, size_t len)
+/* FOLD_BY_KINDS: it is none. below: a bit for each thing that is to stand below all levels. */
+static enum fold_by_kind find_kind(const char *word, size_t len, unsigned *below)
 {
 	for (unsigned k = 0; k < FOLD_BY_KINDS; k++)
 		if (strlen(kinds[k].name) == len && !memcmp(kinds[k].name, word, len))
 			return k;
 	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
-		if (strlen(other_names[i].name) == len && !memcmp(other_names[i].name, word, len))
+		if (strlen(other_names[i].name) == len && !memcmp(other_names[i].name, word, len)) {
+			*below |= 1u << other_names[i].below;
 			return other_names[i].kind;
+		}
 	return FOLD_BY_KINDS;
 }
 
-static int parse_kind(const struct opt *o, const char *word, size_t len, struct fold_by *by)
+static int parse_kind(const struct opt *o, const char *word, size_t len, struct fold_by *by,
+		      unsigned *below)
 {
-	enum fold_by_kind kind = find_kind(word, len);
+	enum fold_by_kind kind = find_kind(word, len, below);
 
 	if (kind != FOLD_BY_KINDS && by->nr == FOLD_BY_MAX)
 		return fail_why(-EINVAL, "--%s: no more than %d levels", o->name, FOLD_BY_MAX);
@@ -347,17 +352,20 @@ static int parse_kind(const struct opt *o, const char *word, size_t len, struct 
 int fold_by_parse(const struct opt *o, const char *value, void *dst)
 {
 	struct fold_by *by = dst;
+	unsigned below = 0;
 	int err = 0;
 
 	*by = (struct fold_by){ .nr = 0 };
 	for (const char *p = value; !err; p++) {
 		size_t len = strcspn(p, ",");
 
-		err = parse_kind(o, p, len, by);
+		err = parse_kind(o, p, len, by, &below);
 		p += len;
 		if (!*p)
 			break;
 	}
+	/* Functions have their binary beside them. */
+	by->binaries = below & 1u << BINARIES && !(below & 1u << FUNCTIONS);
 	return err;
 }
 

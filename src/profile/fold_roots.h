@@ -28,6 +28,7 @@
  *	user		"uid 1000"
  *	host		"web-12": the machine that the recording is of; not known while it records
  *	none		no level at all
+ *	binary		no level, but what stands below all of them: frame_style.binaries
  *
  * Labels are foreign bytes. Nodes of equal labels are one, whatever recording they are from.
  */
@@ -59,6 +60,7 @@ enum fold_by_kind {
 struct fold_by {
 	uint8_t v[FOLD_BY_MAX];		/* enum fold_by_kind, the outermost first */
 	uint8_t nr;			/* 0: FOLD_BY_COMM alone */
+	bool binaries;			/* below them stand binaries, and not functions */
 };
 
 /* dst is a struct fold_by; what it had is replaced. */

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/base/intern.h"
 #include "src/model/definition_store.h"
 #include "src/profile/frame_name.h"
+#include "src/profile/profile.h"
 #include "src/profile/tree_builder.h"
 
 #define MAX_MEMOS (1u << 20)
@@ -111,6 +113,28 @@ static uint8_t kind_of(const struct rec_frame *rec, const struct frame_view *v)
 	return rec->kind == FRAME_SYNTHETIC && v->tier ? FRAME_JIT : rec->kind;
 }
 
+/* A key that all frames of a binary have, and all of a script. */
+static void be_binary(struct stack_folder *f, struct node *key)
+{
+	size_t len;
+	const char *path = intern_get(f->tree->p->names, key->binary, &len), *slash;
+
+	key->line = 0;
+	key->file = 0;
+	key->flags &= NODE_SYNTHETIC | NODE_GUESSED;
+	if (!key->binary && key->kind == FRAME_JIT)
+		key->name = tree_builder_name(f->tree, "[jit]", strlen("[jit]"));
+	if (!key->binary)
+		return;
+	slash = memrchr(path, '/', len);
+	if (slash)
+		len -= (size_t)(slash + 1 - path);
+	f->text.nr = 0;			/* a name that is added may move the others */
+	bb_bytes(&f->text, slash ? slash + 1 : path, len);
+	f->tree->failed |= f->text.bad;
+	key->name = tree_builder_name(f->tree, (const char *)f->text.v, f->text.nr);
+}
+
 /* Makes the keys of the nodes that a frame stands for, outermost first. 0 or -ENOMEM. */
 static int make_keys(struct stack_folder *f, uint32_t frame, struct frame_keys *made)
 {
@@ -118,7 +142,7 @@ static int make_keys(struct stack_folder *f, uint32_t frame, struct frame_keys *
 	const struct rec_binary *binary =
 		rec ? definition_store_find_binary(f->tables, rec->binary) : NULL;
 	uint32_t all = definition_store_frame_depth(f->tables, frame);
-	uint32_t nr = frame_style_depth(&f->style, all);
+	uint32_t nr = f->style.binaries ? 1 : frame_style_depth(&f->style, all);
 	char buf[FRAME_TEXT_MAX];
 	struct frame_view v;
 
@@ -147,6 +171,8 @@ static int make_keys(struct stack_folder *f, uint32_t frame, struct frame_keys *
 			key->binary = key->file;
 		if (rec && rec->flags & FRAME_GUESSED)
 			key->flags |= NODE_GUESSED;
+		if (f->style.binaries)
+			be_binary(f, key);
 	}
 	return 0;
 }
@@ -213,6 +239,8 @@ static uint32_t add_key(struct stack_folder *f, uint32_t at, const struct node *
 {
 	uint32_t back = f->style.fold_recursion ? cycle_start(f->tree, at, key) : NODE_NONE;
 
+	if (f->style.binaries && at && same_key(&f->tree->p->nodes[at], key))
+		return at;
 	if (back == NODE_NONE)
 		return tree_builder_child(f->tree, at, key);
 	turn_back(f, back);

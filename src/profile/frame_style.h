@@ -13,6 +13,8 @@ struct frame_style {
 	bool lines;			/* names end in ":12": a frame per source line */
 	/* A frame per source line, with the plain name; macros of other files have line 0. */
 	bool by_line;
+	/* A frame per binary, or script: those of one that call each other are one. */
+	bool binaries;
 	bool fold_recursion;		/* functions that call each other in turn are there once */
 	/* So many functions at most, of which the last is the one that others are inlined in. */
 	uint32_t inline_depth;		/* 0: all */

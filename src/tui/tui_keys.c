@@ -50,10 +50,11 @@ static void next_roots(struct tui *t)
 		struct fold_by by;
 		const char *what;
 	} roots[] = {
-		{ { { FOLD_BY_PROGRAM, FOLD_BY_COMM }, 2 }, "programs and their threads" },
-		{ { { FOLD_BY_PROCESS }, 1 }, "processes" },
-		{ { { FOLD_BY_PROCESS, FOLD_BY_THREAD }, 2 }, "processes and threads" },
-		{ { { FOLD_BY_NONE }, 1 }, "functions alone" },
+		{ { .v = { FOLD_BY_PROGRAM, FOLD_BY_COMM }, .nr = 2 },
+		  "programs and their threads" },
+		{ { .v = { FOLD_BY_PROCESS }, .nr = 1 }, "processes" },
+		{ { .v = { FOLD_BY_PROCESS, FOLD_BY_THREAD }, .nr = 2 }, "processes and threads" },
+		{ { .v = { FOLD_BY_NONE }, .nr = 1 }, "functions alone" },
 	};
 	size_t nr = sizeof(roots) / sizeof(roots[0]), i = 0;
 

@@ -230,7 +230,7 @@ static void render(const char *trace, const char *renderer, const struct query *
 		   const char *suffix)
 {
 	const struct renderer *r = renderer_find(renderer);
-	struct fold_options fold = { .by = { { FOLD_BY_NONE }, 1 } };
+	struct fold_options fold = { .by = { .v = { FOLD_BY_NONE }, .nr = 1 } };
 	struct render_opts opts = { .kernel_suffix = "" };
 	struct profile *p = NULL;
 	struct report *rep;
@@ -238,7 +238,7 @@ static void render(const char *trace, const char *renderer, const struct query *
 	FILE *out;
 
 	if (!strcmp(name, "wishes"))
-		opts.view = (struct tree_view){ .by = { { FOLD_BY_USER, FOLD_BY_STATE }, 2 },
+		opts.view = (struct tree_view){ .by = { .v = { FOLD_BY_USER, FOLD_BY_STATE }, .nr = 2 },
 						.turn = { .inverted = true, .callers = "::draw" } };
 	if (!strcmp(name, "few")) {
 		opts.top = 2;

@@ -195,8 +195,9 @@ for o in -s --sort; do
 	means report $o comm,dso,symbol -- report --by comm
 	means report $o pid -- report --by process
 	means report $o cpu,tid -- report --by cpu,thread
-	means report $o dso -- report --by none
-	run probee report $o dso; says 'not summed up'
+	means report $o dso -- report --by binary
+	means report $o comm,dso -- report --by comm,binary
+	means report $o dso,sym -- report --by none
 done
 means report --percent-limit 20 -- report --min-percent 20
 means report --comms 'w*' -- report --comm 'w*'

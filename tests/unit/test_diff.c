@@ -20,7 +20,7 @@
 
 #define PAIRS 100
 
-static struct fold_options by_program = { .by = { { FOLD_BY_PROGRAM }, 1 } };
+static struct fold_options by_program = { .by = { .v = { FOLD_BY_PROGRAM }, .nr = 1 } };
 
 static struct profile *compare_files(const char *before, const char *after,
 				     enum delta_scale scale, const struct view *view)

@@ -297,7 +297,7 @@ static int meet(void *ctx, const struct report_sample *s)
 /* Folding sample by sample gives the same tree, and tells the node of each sample. */
 static void samples_know_their_nodes(void **state)
 {
-	struct fold_options opts = { .by = { { FOLD_BY_NONE }, 1 } };
+	struct fold_options opts = { .by = { .v = { FOLD_BY_NONE }, .nr = 1 } };
 	struct met m = { 0 };
 	struct report *rep;
 	char *whole;

@@ -156,7 +156,7 @@ struct sums {
 
 static uint64_t tree(const struct live_profile *l, uint32_t event, uint32_t activities, struct sums *s)
 {
-	static const struct fold_options by = { .by = { { FOLD_BY_PROGRAM }, 1 } };
+	static const struct fold_options by = { .by = { .v = { FOLD_BY_PROGRAM }, .nr = 1 } };
 	const struct live_choice which = { .activities = activities };
 	struct profile *p;
 	uint64_t total;

@@ -577,7 +577,7 @@ static void add_tree(const struct profile *p, uint32_t node, const char *up, str
 /* The tree of the page is that of the profile, which is made anew of all that is known. */
 static void assert_tree(const struct world *w, const struct reader *r)
 {
-	const struct fold_options opts = { .by = { { FOLD_BY_NONE }, 1 } };
+	const struct fold_options opts = { .by = { .v = { FOLD_BY_NONE }, .nr = 1 } };
 	char *seen = text_of(r, 0, false), *want;
 	struct line lines[LINES];
 	struct profile *p;

@@ -246,7 +246,7 @@ int page_data_read(struct report *rep, const struct render_opts *opts, struct pa
 	d->strip_ns = (info->last_real_ns - info->first_real_ns) / PAGE_STRIP + 1;
 	d->fold.style = opts->style;
 	d->fold.style.fold_recursion = false;	/* the page does that, so that it can be undone */
-	d->fold.by = (struct fold_by){ { FOLD_BY_NONE }, 1 };
+	d->fold.by = (struct fold_by){ .v = { FOLD_BY_NONE }, .nr = 1 };
 	d->fold.fold_idle = !opts->idle && !(q && (q->states || q->activities || q->names.nr));
 	fold_limit(&d->fold, rep);
 	err = page_tables_init(&d->t);
