@@ -297,7 +297,8 @@ static int look_at(void *ctx, pid_t pid)
 	if (target_rules_fit(s->rules, pid))
 		add_pid(s, (uint32_t)pid);
 	procfs_comm(pid, comm, sizeof(comm));
-	nearest_offer(&s->near, comm);
+	if (*comm)			/* a process may have none */
+		nearest_offer(&s->near, comm);
 	if (s->near.best == comm)
 		s->near.best = strcpy(s->best, comm);
 	return s->failed;

@@ -92,6 +92,18 @@ refused 'probee tui FILE' import trace.pbz
 for c in connect adhoc; do refused '--push' $c --pid 1; done
 for c in syscalls strace syscount; do refused 'raw_syscalls:sys_enter' $c; done
 for c in uprobe kprobe usdt tracepoint probe; do refused 'probee probes SPEC' $c malloc; done
+for c in summary tree hotspots; do means $c -- report; done
+for c in asprof async-profiler py-spy samply rbspy austin; do means $c --columns help -- record --columns help; done
+refused 'probee sample -a -F 99' bpftrace -e 'profile:hz:99 { @[ustack] = count(); }'
+for c in execsnoop exitsnoop; do refused 't:sched:sched_process_exec' $c; done
+for c in opensnoop statsnoop filetop; do refused 't:syscalls:sys_enter_openat' $c; done
+for c in tcpconnect tcpaccept tcplife tcptop tcpretrans; do refused 't:sock:inet_sock_set_state' $c; done
+for c in biolatency biosnoop biotop biostacks; do refused '--off-cpu --state D' $c; done
+for c in llcstat cachestat; do refused 'LLC-load-misses' $c; done
+refused 'u:libc:pthread_create' threadsnoop
+for c in hardirqs softirqs irqtop; do refused '-e irq' $c; done
+refused 'perf c2c' c2c record
+refused 'perf mem' mem record
 for c in stop kill; do refused 'Ctrl-C' $c; done
 for c in completion completions; do refused 'make install' $c bash; done
 for c in config init setup install; do refused 'probee doctor' $c; done
@@ -117,6 +129,8 @@ refused 'probee dump' dump --locals
 understood record -e wall
 understood record -s
 refused 'probee record' sample -e wall
+for c in sample record; do for o in -i --interval; do refused '-F 100' $c $o 10ms; done; done
+refused '-F 0.1' snapshot --interval 10s
 for c in sample record snapshot; do
 	for v in fp dwarf dwarf,8192 lbr auto; do understood $c --call-graph $v; understood $c --call-graph=$v; done
 	run probee $c --call-graph nonsense; exits 2; says 'nonsense'
@@ -157,6 +171,19 @@ for c in sample record snapshot; do
 	refused '-F 99' $c -F -o
 	refused '-t TID' $c --main-thread-only
 	refused 'sh -c' $c --iteration-count 3
+	understood $c -spy-name rbspy
+	understood $c --attach cat
+	run probee $c --time-limit x; typed+=' --time-limit'; exits 2; says '--duration'
+	for o in --launch --no-prompt; do understood $c $o; done
+	for o in --template --instrument; do understood $c $o 'Time Profiler'; done
+	for o in --remote-store-address --server-address --application-name; do
+		refused '--push http://HOST:PORT' $c $o x
+		refused '--push http://HOST:PORT' $c $o=x
+	done
+	for o in -s --sort; do refused '--by binary' $c $o dso; refused '--by binary' $c $o comm,pid; done
+	for o in -o --output; do refused 'no JFR' $c $o x.jfr; refused '--firefox=x.json' $c $o x.json.gz; done
+	for o in -f --format; do refused 'no JFR' $c $o jfr; done
+	refused 'no JFR' $c -f x.jfr
 	run probee $c -L x; typed+=' -L'; exits 2; says '--tid'
 	for o in --flamegraph --flame-graph --flame --folded; do understood $c $o; done
 done
@@ -191,6 +218,20 @@ means report --call-graph caller -- report
 means report --call-graph callee -- report --inverted
 means report --call-graph fractal -- report
 means report -G -- report --inverted
+means report --total -- report
+means report --hierarchy -- report
+for o in -D --dump-raw-trace; do refused '--perf-script' report $o; done
+for o in --dsos --dso; do refused '--by binary' report $o libc.so.6; done
+means report -top 2 -- report --top 2
+for o in -top -text -tree; do refused 'probee report FILE --text' report $o trace.pbz; done
+refused '--callees FUNCTION' report -list=main trace.pbz
+refused '--callers FUNCTION' report -peek main trace.pbz
+refused 'probee serve FILE' report -http=:8080 trace.pbz
+refused 'probee report FILE -o x.svg' report -web trace.pbz
+refused 'probee report FILE -o x.pb.gz' report -proto trace.pbz
+refused '--include' report -focus=main trace.pbz
+refused 'probee diff BEFORE AFTER' report -diff_base=trace.pbz.old trace.pbz
+refused 'no JFR' report -o x.jfr
 for o in -s --sort; do
 	means report $o comm,dso,symbol -- report --by comm
 	means report $o pid -- report --by process
@@ -263,6 +304,17 @@ for o in --node --remote-store-address --server-address --application-name; do
 	refused 'probee agent --example' $o x
 	refused 'probee agent --example' $o=x
 done
+for o in --node --remote-store-address --server-address --application-name --profiling-duration; do
+	refused 'probee agent --config' agent $o x
+	refused 'probee agent --config' agent $o=x
+done
+refused 'probee info' export --toc
+for o in -i --input; do run probee export $o trace.pbz -o x.svg; typed+=" $o"; exits 2; says 'export makes tables'; done
+for o in -collect --collect; do refused 'probee record -- COMMAND' $o hotspots ./prog; done
+for o in -report --report; do refused '--text' $o hotspots; done
+for o in -i --interval; do refused '-F 100' $o 10ms -p 1; done
+run probee dump -ex 'thread apply all bt' -batch -p 2147483647; typed+=' -ex -batch'; says 'all threads are printed'
+run probee dump --ex bt --batch -p 2147483647; typed+=' --ex --batch'; says 'all threads are printed'
 run probee --no-such; exits 2; says 'a command stands first'
 run probee -p 1 --help; exits 0; prints 'without a command'
 

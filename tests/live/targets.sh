@@ -99,6 +99,14 @@ check "Ctrl-C ends it" equal $? 0
 snapshot -p "${name}-npa" -i 1 -o t.pbz
 check "a name that is not there is an error" equal "$RC" 1
 check "what is like it is said" grep -q "no process is called '$name-npa'. Try: -p $name-nap" err
+background python3 -S -c 'import ctypes, time
+ctypes.CDLL(None).prctl(15, b"")
+time.sleep(99)'
+nameless=$PID
+check "a process without a name" until_true 20 bash -c "[ -z \"\$(cat /proc/$nameless/comm)\" ]"
+"$PROBEE" sample -p q -d 1 2>err
+check "is not what was meant" not grep -qE -e '-p *$' err
+finish "$nameless"
 snapshot -p "$name-entirely-different" -i 1 -o t.pbz
 check "nothing like it is there: --comm would wait" grep -q "Try: --comm '$name-entirely-different'" err
 [ -z "$group" ] || { kill "$one" "$two"; wait "$one" "$two" 2>/dev/null; rmdir "$group"/*/ "$group" 2>/dev/null; }
