@@ -50,7 +50,7 @@ means version -- --version
 for c in evlist header buildid-list; do means $c -- info; done
 means text -- report --text
 means csv -- report --csv
-for c in folded collapse; do means $c -- report --collapse; done
+for c in folded collapse collapsed; do means $c -- report --collapse; done
 for c in waits deadlock deadlocks; do means $c -- report --waits; done
 means compare trace.pbz.old trace.pbz -- diff trace.pbz.old trace.pbz
 for c in flamegraph flame-graph flame flames svg; do
@@ -103,6 +103,14 @@ for c in llcstat cachestat; do refused 'LLC-load-misses' $c; done
 refused 'u:libc:pthread_create' threadsnoop
 for c in hardirqs softirqs irqtop; do refused '-e irq' $c; done
 refused 'perf c2c' c2c record
+refused '-o flamegraph.svg' script flamegraph
+refused 'probee record -p PID' perf record -g
+refused 'probee dump PID' gdb -p 1
+refused 'u:libc:malloc' ltrace -p 1
+for c in vmstat iostat iotop pidstat mpstat sar; do refused 'probee top' $c 1; done
+for c in leaks valgrind heaptrack massif memray; do refused 'never freed' $c ./prog; done
+for c in jfr2flame jfrconv jfr; do refused 'x.html' $c x.jfr; done
+refused 'probee agent --status' status
 refused 'perf mem' mem record
 for c in stop kill; do refused 'Ctrl-C' $c; done
 for c in completion completions; do refused 'make install' $c bash; done
@@ -172,6 +180,11 @@ for c in sample record snapshot; do
 	refused '-t TID' $c --main-thread-only
 	refused 'sh -c' $c --iteration-count 3
 	understood $c -spy-name rbspy
+	for o in --function --full-filenames; do understood $c $o; done
+	understood $c --profile-name x
+	for o in -F --freq; do refused '99 is usual' $c $o max; done
+	for o in --switch-output --overwrite; do refused 'probee help flight' $c $o; done
+	refused 'SIGINT' $c --control fd:3
 	understood $c --attach cat
 	run probee $c --time-limit x; typed+=' --time-limit'; exits 2; says '--duration'
 	for o in --launch --no-prompt; do understood $c $o; done
@@ -219,6 +232,16 @@ means report --call-graph callee -- report --inverted
 means report --call-graph fractal -- report
 means report -G -- report --inverted
 means report --total -- report
+means report --max-stack 10 -- report
+means report --no-demangle -- report --full-names
+for o in --order --compute; do means diff $o 1 -- diff; done
+means dump -j -h -- dump -h
+for o in --kallsyms --symfs --vmlinux -k; do refused 'probee symbolize' report $o x; done
+refused '--event NAME' report --group
+refused 'perf mem' report --mem-mode
+refused '--from 2s' report --time 0,1
+for o in -U --hide-unresolved; do refused '--exclude' report $o; done
+refused '--callers' report --parent main
 means report --hierarchy -- report
 for o in -D --dump-raw-trace; do refused '--perf-script' report $o; done
 for o in --dsos --dso; do refused '--by binary' report $o libc.so.6; done
