@@ -194,7 +194,7 @@ for c in sample record snapshot; do
 		refused '--push http://HOST:PORT' $c $o=x
 	done
 	for o in -s --sort; do refused '--by binary' $c $o dso; refused '--by binary' $c $o comm,pid; done
-	for o in -o --output; do refused 'no JFR' $c $o x.jfr; refused '--firefox=x.json' $c $o x.json.gz; done
+	for o in -o --output; do refused 'no JFR' $c $o x.jfr; refused '-o x.firefox.json.gz' $c $o x.json.gz; understood $c $o x.firefox.json.gz; understood $c $o x.speedscope.json.gz; done
 	for o in -f --format; do refused 'no JFR' $c $o jfr; done
 	refused 'no JFR' $c -f x.jfr
 	run probee $c -L x; typed+=' -L'; exits 2; says '--tid'

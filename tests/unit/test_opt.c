@@ -263,7 +263,7 @@ static void test_ambiguous_prefix(void **state)
 		{ 0, "group", NULL, "", opt_flag, 2, NULL, NULL, NULL },
 	};
 	const struct opt_list list = { rows, 3, NULL };
-	char *v[] = { (char[]){ "report" }, (char[]){ "--group-by" }, NULL };
+	char *v[] = { (char[]){ "info" }, (char[]){ "--group-by" }, NULL };
 	bool set[3] = { false };
 
 	(void)state;
