@@ -199,6 +199,7 @@ REPORT_SRCS := \
 	src/rights/recording_rights.c \
 	src/rights/sandbox.c \
 	src/waits/idle.c \
+	src/waits/script_work.c \
 	src/waits/stuck.c \
 	src/waits/wait_edges.c \
 	src/waits/wait_function.c \

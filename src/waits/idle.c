@@ -145,7 +145,10 @@ enum idle idle_of(struct idle_cache *c, const struct definition_store *t,
 {
 	const struct sleeper s = { rec->kstack, rec->ustack, rec->end };
 
-	return says_sleep(t, rec) ? idle_of_sleeper(c, t, &s) : IDLE_NOT;
+	/* A lock by its variable: the functions on the stack do not tell it from a condition. */
+	if (!says_sleep(t, rec) || wait_lock_of_variable(t, rec))
+		return IDLE_NOT;
+	return idle_of_sleeper(c, t, &s);
 }
 
 void idle_cache_release(struct idle_cache *c)

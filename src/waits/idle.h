@@ -7,7 +7,8 @@
  *	the kernel's stack	epoll, poll, select, accept, nanosleep, pause, io_uring, ...
  *	the user stack		a condition or a semaphore, if the thread has at most IDLE_DEPTH
  *				functions of its program below: the loop of a worker, not work
- *				under way; and what the pools of Go, Java and node call
+ *				under way; and what the pools of Go, Java, node and Python call.
+ *				Of Python's locks only those of queues count (script_work.h)
  *
  * A thread that waits for a lock or for the answer to what it has asked is not idle, whatever it
  * waits in (wait_is_for_answer()). One that waits for a result as workers wait for work is called

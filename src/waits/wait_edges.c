@@ -102,7 +102,7 @@ static int find_functions(struct wait_edges *e)
 			continue;
 		wait_function_of(g->tables, g->rows[i].rec.ustack, &f);
 		known->function = intern_bytes(e->names, f.name, f.len);
-		known->lock = f.lock;
+		known->lock = wait_lock_of_variable(g->tables, &g->rows[i].rec) ?: f.lock;
 		known->pool = pool_of(g, &g->rows[i]);
 		known->is_launcher = is_launcher(g->tables, &g->rows[i]);
 		if (known->function == UINT32_MAX)

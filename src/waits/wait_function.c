@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "src/waits/script_work.h"
+#include "src/waits/wait_place.h"
+
 #define LOOK_AT 64			/* functions at most */
 #define NAME_WITHIN 8			/* functions outwards of one without a name */
 #define LEN(array) (sizeof(array) / sizeof((array)[0]))
@@ -64,6 +67,13 @@ static const struct lock_kind kinds[] = {
 	{ "absl::*Mutex::Lock*", "mutex", "gdb -p PID", LOCK_HELD },
 	{ "__new_sem_wait*", "semaphore", "", LOCK_IDLE },
 	{ "sem_*wait*", "semaphore", "", LOCK_IDLE },
+};
+
+/* Static variables in which all futexes are of one kind, and the function that waits for it. */
+static const struct {
+	const char *variable, *function;
+} variables[] = {
+	{ "_PyRuntime", "take_gil" },	/* has the GIL in it; its other locks are elsewhere */
 };
 
 /* Functions of libraries and runtimes, which say how a thread waits and nothing of the program. */
@@ -325,10 +335,42 @@ bool wait_is_for_answer(const struct definition_store *t, uint32_t ustack)
 	return false;
 }
 
+const struct lock_kind *wait_lock_of_variable(const struct definition_store *t,
+					      const struct rec_sample *rec)
+{
+	char buf[FRAME_TEXT_MAX];
+	struct frame_view v;
+
+	if (!wait_variable(t, rec, buf, &v) || !v.named)
+		return NULL;
+	for (size_t i = 0; i < LEN(variables); i++)
+		if (!strcmp(v.name, variables[i].variable))
+			return kind_of(variables[i].function, NULL);
+	return NULL;
+}
+
 struct worker {
 	bool waits, is_pool, is_thread;
+	bool has_script;		/* its functions tell what the native ones do not */
 	unsigned own;			/* functions of the program */
 };
+
+/* true: it is a function of a script. */
+static bool look_for_script(struct worker *w, enum script_role role)
+{
+	if (role == SCRIPT_NONE)
+		return false;
+	if (!w->has_script) {
+		w->waits = false;
+		w->own = 0;
+		w->has_script = true;
+	}
+	w->waits |= role == SCRIPT_WAITS;
+	w->is_thread |= role == SCRIPT_THREAD;
+	w->is_pool |= role == SCRIPT_POOL && !w->own;
+	w->own += role == SCRIPT_OWN;
+	return true;
+}
 
 static void look_for_worker(struct worker *w, const struct frame_view *v, bool in_lib)
 {
@@ -338,7 +380,8 @@ static void look_for_worker(struct worker *w, const struct frame_view *v, bool i
 	w->is_thread |= v->named && fits_any(thread_starts, LEN(thread_starts), v->name);
 	if (kind && kind->class == LOCK_IDLE)
 		w->waits = true;
-	else if (w->waits && !in_lib && !fits_any(wrappers, LEN(wrappers), v->name) &&
+	else if (w->waits && !w->has_script && !in_lib &&
+		 !fits_any(wrappers, LEN(wrappers), v->name) &&
 		 !fits_any(starters, LEN(starters), v->name))
 		w->own++;
 }
@@ -356,7 +399,8 @@ bool wait_is_for_work(const struct definition_store *t, uint32_t ustack, unsigne
 
 		for (uint32_t i = 0; i < inlined && nr < LOOK_AT && !w.is_pool; i++, nr++) {
 			definition_store_frame_view(t, n->frame, i, buf, &v);
-			look_for_worker(&w, &v, in_library(t, n->frame));
+			if (!look_for_script(&w, script_role_of(t, &v)))
+				look_for_worker(&w, &v, in_library(t, n->frame));
 		}
 	}
 	return w.is_pool || (w.waits && w.is_thread && w.own <= depth);

@@ -50,5 +50,12 @@ bool wait_is_for_work(const struct definition_store *t, uint32_t ustack, unsigne
  */
 bool wait_is_for_answer(const struct definition_store *t, uint32_t ustack);
 
+/*
+ * The kind of lock by the static variable that a row's futex lies in: functions of a runtime may be
+ * inlined, and then no function tells. NULL: it tells nothing.
+ */
+const struct lock_kind *wait_lock_of_variable(const struct definition_store *t,
+					      const struct rec_sample *rec);
+
 /* Finds the function that waits in the user stack whose innermost node is ustack. */
 void wait_function_of(const struct definition_store *t, uint32_t ustack, struct wait_function *f);

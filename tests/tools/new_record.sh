@@ -146,7 +146,7 @@ int main(void)
 C
 if compile $sources src/base/*.c && compile round_trip.c; then
 	(cd "$TMP/obj" && ar rc base.a $(cd ../tree/src/base 2>/dev/null && ls ./*.c | sed 's/c$/o/') && "$CC" chunk_[de]*.o record*.o round_trip.o id_checker.o scan_rows.o sample_columns.o sample_order.o trace_layout.o \
-		crc32c.o definition_store.o same_definition.o base.a -lzstd -o "$TMP/round_trip") || fail 'does not link'
+		crc32c.o definition_fold.o definition_store.o same_definition.o base.a -lzstd -o "$TMP/round_trip") || fail 'does not link'
 	[ "$("$TMP/round_trip")" = well ] || fail "the new types do not come through a chunk: $("$TMP/round_trip")"
 else
 	cat "$TMP/log"

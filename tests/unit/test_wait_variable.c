@@ -30,6 +30,9 @@ static int fill(void *ctx, const struct record *rec)
 	return fixture_rename(&f->rename, &copy);
 }
 
+/* What the variable main is called here. */
+static const struct fixture_name gil[FIX_STRINGS] = { [FIX_S_MAIN] = { "_PyRuntime", 10 } };
+
 static char *render(const struct renderer *r, uint32_t variable, const struct fixture_name *names)
 {
 	char path[] = "/tmp/probee-variable-XXXXXX", *text = NULL;
@@ -71,6 +74,16 @@ static void is_named_in_text(void **state)
 	check(&renderer_waits, 0, "  futex 0x7700  ", true);
 }
 
+/* Even where no function of the stack says that it takes the GIL. */
+static void is_the_gil_of_python(void **state)
+{
+	char *text = render(&renderer_waits, NAMED, gil);
+
+	(void)state;
+	assert_non_null(strstr(text, "  Python's GIL _PyRuntime+0x34  "));
+	free(text);
+}
+
 static void is_named_in_json(void **state)
 {
 	(void)state;
@@ -99,7 +112,7 @@ static void is_harmless(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_named_in_text), cmocka_unit_test(is_named_in_json),
+		cmocka_unit_test(is_named_in_text), cmocka_unit_test(is_the_gil_of_python), cmocka_unit_test(is_named_in_json),
 		cmocka_unit_test(is_harmless),
 	};
 

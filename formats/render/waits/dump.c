@@ -232,19 +232,34 @@ static int put_frame(void *ctx, const struct thread_frame *f)
 	return 0;
 }
 
+/* "pool_0 12, 13, pool_1 14": threads of one name are together, as they come. */
+static void put_threads(const struct dump *d, size_t at, uint32_t nr)
+{
+	const char *before = NULL;
+
+	for (uint32_t i = 0; i < nr && i < MAX_TIDS; i++) {
+		const struct wait_row *row = &d->g->rows[d->order[at + i]];
+		size_t len;
+		const char *name = name_of(d, row, &len);
+
+		fputs(i ? ", " : "  ", d->out);
+		if (!before || strcmp(name, before)) {
+			escape_text(d->out, name, len);
+			putc(' ', d->out);
+		}
+		fprintf(d->out, "%u", row->tid);
+		before = name;
+	}
+	if (nr > MAX_TIDS)
+		fprintf(d->out, ", ... (%u threads)", nr);
+}
+
 static void put_entry(const struct dump *d, size_t at, uint32_t nr)
 {
 	const struct wait_row *row = &d->g->rows[d->order[at]];
 	struct frames frames = { d, 0 };
-	size_t len;
-	const char *name = name_of(d, row, &len);
 
-	fputs("  ", d->out);
-	escape_text(d->out, name, len);
-	for (uint32_t i = 0; i < nr && i < MAX_TIDS; i++)
-		fprintf(d->out, "%s %u", i ? "," : "", d->g->rows[d->order[at + i]].tid);
-	if (nr > MAX_TIDS)
-		fprintf(d->out, ", ... (%u threads)", nr);
+	put_threads(d, at, nr);
 	put_state(d, d->order[at], nr);
 	putc('\n', d->out);
 	thread_frames_each(d->g->tables, &row->rec, d->native, put_frame, &frames);

@@ -50,7 +50,8 @@ void wait_put_what(const struct wait_edges *e, const struct syscall_names *calls
 	const char *call = wait_call_name(calls, rec, number);
 
 	if (lock && rec->wait_kind == WAIT_UNKNOWN &&
-	    (is_unknown || lock->class == LOCK_MAYBE || lock->class == LOCK_HELD_ELSEWHERE)) {
+	    (is_unknown || lock->class == LOCK_MAYBE || lock->class == LOCK_HELD_ELSEWHERE ||
+	     wait_lock_of_variable(e->g->tables, rec))) {
 		fputs(lock->what, out);
 		put_variable(&w, rec);
 	} else if (!strncmp(call, "futex", 5)) {
