@@ -39,9 +39,8 @@ busy.submit(lock.acquire)
 older = multiprocessing.pool.ThreadPool(2)
 names = iter(('old_0', 'old_1'))
 def name_it(_):
-    time.sleep(0.05)
+    both.wait()                         # each thread has one of the two
     threading.current_thread().name = next(names)
-    time.sleep(0.2)
 older.map(name_it, range(2), chunksize=1)
 time.sleep(0.3)
 open(sys.argv[1], 'w').close()
@@ -92,10 +91,10 @@ while read -r version python; do
 	[ "$version" != missing: ] || { [ ! "$python" ] || skip_part "Python $python" "not on this machine"; continue; }
 	found=1
 	begin_script pools.py "$python"
-	check "Python $version: workers of pools and of queues are idle, and nobody else ($python)" until_true 30 is_idle
+	check "Python $version: workers of pools and of queues are idle, and nobody else ($python)" until_true 2 is_idle
 	kill "$PID"
 	begin_script gil.py "$python"
-	check "Python $version: threads wait for the GIL" until_true 30 waits_for_gil
+	check "Python $version: threads wait for the GIL" until_true 5 waits_for_gil
 	kill "$PID"
 done < <("$ROOT/tests/oracle/python/pythons.sh")
 [ $found = 1 ] || skip "no Python that is known"
