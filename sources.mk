@@ -148,6 +148,7 @@ REPORT_SRCS := \
 	src/output/output_guard.c \
 	src/output/output_place.c \
 	src/profile/answer.c \
+	src/profile/answer_deadlock.c \
 	src/profile/answer_stuck.c \
 	src/profile/answer_text.c \
 	src/profile/display_name.c \

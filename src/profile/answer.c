@@ -16,6 +16,7 @@
 #include "src/base/intern.h"
 #include "src/model/definition_store.h"
 #include "src/report/answer_lines.h"
+#include "src/profile/answer_deadlock.h"
 #include "src/profile/answer_stuck.h"
 #include "src/profile/answer_text.h"
 #include "src/profile/fold_roots.h"
@@ -53,6 +54,7 @@ struct answer {
 	const struct definition_store *tables;
 	struct answer_sum sum;
 	struct answer_stuck stuck;
+	struct answer_deadlock deadlock;
 	struct idle_cache idle;
 	uint32_t segment, scan;		/* of the latest scan */
 	char *text[ANSWER_LINES];
@@ -128,6 +130,7 @@ void answer_free(struct answer *a)
 	release_leaves(&a->by_name);
 	free(a->accounts);
 	answer_stuck_release(&a->stuck);
+	answer_deadlock_release(&a->deadlock);
 	idle_cache_release(&a->idle);
 	free(a);
 }
@@ -232,7 +235,8 @@ int answer_sample(struct answer *a, const struct report_sample *s, uint64_t nr)
 		account->wall[activity] = weight_sum(account->wall[activity], s->weight);
 		a->sum.wall[activity] = weight_sum(a->sum.wall[activity], s->weight);
 		a->sum.rows[activity] += nr;
-		return answer_stuck_sample(&a->stuck, s, nr);
+		return answer_deadlock_sample(&a->deadlock, s) ?:
+		       answer_stuck_sample(&a->stuck, s, nr);
 	}
 	account->weight = weight_sum(account->weight, s->weight);
 	account->samples += nr;
@@ -316,7 +320,7 @@ static int finish_accounts(struct answer *a, uint32_t nr)
 	return err;
 }
 
-int answer_lines(struct answer *a, const struct report *rep, struct answer_lines *lines)
+int answer_lines(struct answer *a, struct report *rep, struct answer_lines *lines)
 {
 	size_t nr = a->tree.p->nr_nodes;
 	int err = a->tables ? name_leaves(a) : 0;
@@ -326,6 +330,9 @@ int answer_lines(struct answer *a, const struct report *rep, struct answer_lines
 		err = -ENOMEM;
 	if (!err)
 		err = finish_accounts(a, (uint32_t)nr);
+	if (!err)
+		err = answer_deadlock_find(&a->deadlock, rep);
+	a->sum.deadlock = a->deadlock.text;
 	a->sum.stuck = a->stuck.text;
 	a->sum.nr_stuck = a->stuck.nr;
 	return err ? err : answer_text(rep, &a->sum, a->accounts + 1, nr - 1, a->text, lines);

@@ -30,4 +30,4 @@ void answer_scan(struct answer *a, uint32_t segment, uint32_t scan);
 /* All samples of a report; and its rows of snapshots, unless these are its samples. Silent. */
 int answer_add_samples(struct answer *a, struct report *rep);
 int answer_add_scans(struct answer *a, struct report *rep);
-int answer_lines(struct answer *a, const struct report *rep, struct answer_lines *lines);
+int answer_lines(struct answer *a, struct report *rep, struct answer_lines *lines);

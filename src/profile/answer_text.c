@@ -435,6 +435,12 @@ static void put_stuck(struct writing *w)
 	    others);
 }
 
+static void put_deadlock(struct writing *w)
+{
+	if (w->sum->deadlock)
+		put(w, "finding", "deadlock: %.*s. Try: --waits", STUCK_BYTES, w->sum->deadlock);
+}
+
 int answer_text(const struct report *rep, const struct answer_sum *sum, struct account *v,
 		size_t nr, char **text, struct answer_lines *lines)
 {
@@ -445,6 +451,7 @@ int answer_text(const struct report *rep, const struct answer_sum *sum, struct a
 	if (!w.nr || !w.event)
 		return 0;
 	put_stuck(&w);
+	put_deadlock(&w);
 	if (sum->samples) {
 		put_event(&w);
 		put_accounts(&w);

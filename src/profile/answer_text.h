@@ -29,6 +29,7 @@ struct answer_sum {
 	unsigned idle_kinds;		/* bits: 1 << enum idle */
 	const char *stuck;		/* answer_stuck.h; NULL: none */
 	uint32_t nr_stuck;
+	const char *deadlock;		/* answer_deadlock.h; NULL: none */
 };
 
 /*

@@ -62,6 +62,9 @@ check "join: a line" says others.txt "^ *1 .* join .* end of a thread +owner $ow
 check "cond, sem: what they wait for" equal "$(grep -cE " (cond $(of cond)|sem $(of sem)) .* wait_(cond|sem) +(condition|semaphore)$" others.txt)" 2
 check "a semaphore that is a variable" says others.txt " slot $(of slot) .* wait_slot +semaphore free_slots\+0x0$"
 check "not a deadlock" not grep -qi deadlock others.txt
+# head_says NAME TEXT: among the first lines of the report as text.
+head_says() { "$PROBEE" report -q "$1.pbz" --text 2>>"$T/err" | head -5 >"$1.head"; says "$1.head" "^finding +deadlock: $2"; }
+check "not a deadlock in the first lines of a report" not head_says others .
 for call in read accept "epoll_p?wait" clock_nanosleep wait4 futex; do
 	check "list: $call" says others.txt "^ +[0-9]+ +[0-9]+\.[0-9]{3} s  $call "
 done
@@ -80,6 +83,7 @@ ring() {	# NAME PID READY N
 	done
 	check "$1: no stacks" equal "$(grep -c '^		' "$1.txt")" 0
 	check "$1: all stacks" equal "$(report "$1.pbz" --stacks | grep -c '^		ring_wait$')" "$4"
+	check "$1: the first lines of a report say it" head_says "$1" "$4 threads wait for each other: .*Try: --waits"
 	check "$1: only one" equal "$(grep -ci deadlock "$1.txt")" 1
 }
 ring two "$two" "$two_ready" 2
@@ -94,6 +98,7 @@ ring shared "$shared" "$shared_ready" 2	# in memory of a memfd
 PID=$again READY=$again_ready
 look again
 check "again: waits for itself" says again.txt "^DEADLOCK: 1 thread waits for itself"
+check "again: the first lines of a report say it" head_says again "1 thread waits for itself: "
 check "again: owner" waits row again.rows "$(of t0)" "$futex" "$(of t0)"
 
 # A convoy.
