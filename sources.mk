@@ -130,6 +130,7 @@ REPORT_SRCS := \
 	src/diff/diff_stats.c \
 	src/diff/diff_tests.c \
 	src/model/binary.c \
+	src/model/definition_find.c \
 	src/model/definition_fold.c \
 	src/model/definition_hide.c \
 	src/model/definition_joiner.c \
@@ -545,6 +546,7 @@ CAPTURE_SRCS := \
 	src/runtimes/runtime_code.c \
 	src/runtimes/runtime_kinds.c \
 	src/runtimes/runtime_loops.c \
+	src/runtimes/thread_name.c \
 	src/runtimes/v8/v8_baseline.c \
 	src/runtimes/v8/v8_bytecodes.c \
 	src/runtimes/v8/v8_code.c \

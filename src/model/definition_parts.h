@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What definition_store.c, definition_fold.c and definition_hide.c share: the store itself. */
+/* What the definition_*.c of a store share: the store itself. */
 #pragma once
 
 #include "src/model/definition_store.h"
@@ -29,6 +29,12 @@ struct definition_store {
 	enum frame_folding folding;
 	const char *hidden_text;	/* definition_store_hide(); NULL: nothing is hidden */
 };
+
+/* The row of an id; NULL: it is behind the last one. */
+static inline const void *column_find(const struct column *c, size_t size, uint32_t id)
+{
+	return id < c->end ? (const char *)c->v + (size_t)id * size : NULL;
+}
 
 /* Whether there is no frame to show from a stack on outwards, and none is lost there. */
 static inline bool definition_store_is_blank(const struct definition_store *t, uint32_t stack)

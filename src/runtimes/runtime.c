@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/bisect.h"
 #include "src/elf/elf_image.h"
 #include "src/runtimes/runtime_kind.h"
 
@@ -238,7 +237,6 @@ int runtime_waits(const struct runtime_image *image, uint64_t bias, const struct
 	return kind_of(image)->waits(image, bias, m, hints, waits, nr);
 }
 
-
 /* ---- threads ---- */
 
 bool runtime_knows_threads(const struct runtime_image *image)
@@ -251,12 +249,4 @@ int runtime_thread_names(const struct runtime_image *image, uint64_t bias,
 			 size_t nr)
 {
 	return kind_of(image)->thread_names(image, bias, m, names, nr);
-}
-
-struct runtime_thread_name *runtime_thread_name_of(struct runtime_thread_name *names, size_t nr,
-						   uint32_t tid)
-{
-	size_t at = bisect(nr, i, names[i].tid < tid);
-
-	return at < nr && names[at].tid == tid ? &names[at] : NULL;
 }

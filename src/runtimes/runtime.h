@@ -32,6 +32,7 @@
 #include <stdint.h>
 
 #include "src/runtimes/target_memory.h"
+#include "src/runtimes/thread_name.h"
 #include "unwind/frame_program.h"
 
 struct elf_image;
@@ -231,16 +232,6 @@ bool runtime_knows_waits(const struct runtime_image *image);
 int runtime_waits(const struct runtime_image *image, uint64_t bias, const struct target_memory *m,
 		  struct runtime_wait_hints *hints, struct runtime_wait *waits, size_t nr);
 
-#define RUNTIME_THREAD_BYTES 256	/* longer names are cut */
-
-/* A thread, and what the runtime calls it. */
-struct runtime_thread_name {
-	uint32_t tid;			/* in the PID namespace of the process */
-	bool is_found;			/* the runtime knows the thread */
-	bool is_made_up;		/* the program has given it no name */
-	char *name;			/* UTF-8, foreign, the caller's; NULL: the kernel's does */
-};
-
 bool runtime_knows_threads(const struct runtime_image *image);
 
 /*
@@ -250,7 +241,3 @@ bool runtime_knows_threads(const struct runtime_image *image);
 int runtime_thread_names(const struct runtime_image *image, uint64_t bias,
 			 const struct target_memory *m, struct runtime_thread_name *names,
 			 size_t nr);
-
-/* The one with that tid, or NULL. */
-struct runtime_thread_name *runtime_thread_name_of(struct runtime_thread_name *names, size_t nr,
-						   uint32_t tid);

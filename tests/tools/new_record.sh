@@ -33,7 +33,7 @@ names() {
 }
 
 last=$(sed -nE 's/^(RECORD|DEFINITION)\(([0-9]+),.*/\2/p' src/model/records.def | sort -n | tail -n 1)
-sources='src/model/record.c src/model/definition_fold.c src/model/definition_store.c src/model/same_definition.c src/model/definition_load.c src/model/definition_joiner.c formats/trace/*.c
+sources='src/model/record.c src/model/definition_find.c src/model/definition_fold.c src/model/definition_store.c src/model/same_definition.c src/model/definition_load.c src/model/definition_joiner.c formats/trace/*.c
 	src/report/trace_summary.c src/report/part_joiner.c src/flight/row_watch.c src/live/live_ids.c src/live/live_copy.c src/live/live_compact.c'
 places='record_fields.c definition_store.c same_definition.c definition_load.c trace_summary.c part_joiner.c row_watch.c'
 sed -i "/^RECORD(28, NOTE/i DEFINITION($((last + 1)), THING, thing, BATCHED, 100)\nRECORD($((last + 2)), VIEW, view, SINGLE)" \
@@ -66,7 +66,7 @@ sed -i 's|case REC_EVENT: return ADD.*|&\
 	case REC_THING: return ADD(THING, thing);|; s|^	case REC_META:|&\
 	case REC_VIEW:|' src/model/definition_store.c
 sed -i 's|^	case REC_CLOCK:|	case REC_THING: case REC_VIEW:\n&|' src/report/trace_summary.c
-sed -i 's|^FIND(EVENT, event)|&\nFIND(THING, thing)|' src/model/definition_store.c
+sed -i 's|^FIND(EVENT, event)|&\nFIND(THING, thing)|' src/model/definition_find.c
 sed -i 's|^const struct rec_event \*definition_store_find_event.*|&\
 const struct rec_thing *definition_store_find_thing(const struct definition_store *t, uint32_t id);|' src/model/definition_store.h
 sed -i 's|^LOAD(event)|&\nLOAD(thing)|' src/model/definition_load.c
@@ -146,7 +146,7 @@ int main(void)
 C
 if compile $sources src/base/*.c && compile round_trip.c; then
 	(cd "$TMP/obj" && ar rc base.a $(cd ../tree/src/base 2>/dev/null && ls ./*.c | sed 's/c$/o/') && "$CC" chunk_[de]*.o record*.o round_trip.o id_checker.o scan_rows.o sample_columns.o sample_order.o trace_layout.o \
-		crc32c.o definition_fold.o definition_store.o same_definition.o base.a -lzstd -o "$TMP/round_trip") || fail 'does not link'
+		crc32c.o definition_find.o definition_fold.o definition_store.o same_definition.o base.a -lzstd -o "$TMP/round_trip") || fail 'does not link'
 	[ "$("$TMP/round_trip")" = well ] || fail "the new types do not come through a chunk: $("$TMP/round_trip")"
 else
 	cat "$TMP/log"

@@ -76,6 +76,16 @@ static void on_short_way(void *ctx, uint32_t tgid, uint64_t serial,
 }
 
 /* The names of code that says them itself: generated code, interpreters, shadow stacks. */
+/* A runtime calls a thread so: runtime_threads.h. */
+static int on_thread_name(void *session, uint32_t thread, const char *name)
+{
+	struct session *s = session;
+	struct record rec = { .tag = REC_THREADNAME };
+
+	rec.threadname = (struct rec_threadname){ thread, definitions_string(s->defs, name) };
+	return session_emit(s, &rec);
+}
+
 static int make_names(struct session *s)
 {
 	const struct session_deps *deps = &s->deps;
@@ -111,7 +121,7 @@ static int make_names(struct session *s)
 						  deps->forker, deps->costs };
 	const struct runtime_threads_deps threads = {
 		deps->runtimes, process_tracker_processes(deps->tracker), deps->begin_thread,
-		deps->forker, deps->costs, session_thread_name, s,
+		deps->forker, deps->costs, on_thread_name, s,
 	};
 	int err = jit_names_new(&jit, &s->jit);
 

@@ -51,15 +51,6 @@ static int on_symbol(void *ctx, uint32_t frame, uint64_t addr, const struct symb
 	return err ? err : emit_places(s, &rec.symbol);
 }
 
-int session_thread_name(void *session, uint32_t thread, const char *name)
-{
-	struct session *s = session;
-	struct record rec = { .tag = REC_THREADNAME };
-
-	rec.threadname = (struct rec_threadname){ thread, definitions_string(s->defs, name) };
-	return session_emit(s, &rec);
-}
-
 void session_attach(struct session *s, struct patience *wait)
 {
 	runtime_attacher_poll(s->attacher, wait);

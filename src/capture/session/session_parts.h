@@ -54,11 +54,6 @@ struct session {
 /* The process of a sample at its time. NULL: it has none, or there is no memory. */
 struct process *session_process(const struct session *s, const struct wire_sample *head);
 
-/* ---- session_names.c ---- */
-
-/* A runtime calls a thread so: runtime_threads.h. */
-int session_thread_name(void *session, uint32_t thread, const char *name);
-
 /* ---- session_locks.c ---- */
 
 /* Whether a row of a scan is kept until the runtime of its process was asked (runtime_locks.h). */

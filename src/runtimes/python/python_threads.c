@@ -10,7 +10,7 @@
 #include "src/runtimes/python/python_dicts.h"
 #include "src/runtimes/python/python_layout.h"
 #include "src/runtimes/python/python_strings.h"
-#include "src/runtimes/runtime.h"
+#include "src/runtimes/thread_name.h"
 
 #define MAX_INTERPRETERS 16
 #define MAX_READS (1u << 18)		/* of one look */
