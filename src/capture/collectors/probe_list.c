@@ -208,7 +208,7 @@ int probe_list_min_latency(const struct opt *o, const char *value, void *dst)
 		return fail_why(-EINVAL, "--%s %s: of which probe? Try: -e ur:malloc --%s 1ms",
 				o->name, value, o->name);
 	if (!probe_returns(r->spec.kind))
-		return fail_why(-EINVAL, "--%s %s: %s is no return, and has lasted no time. "
+		return fail_why(-EINVAL, "--%s %s: %s needs a return probe. "
 				"Try: -e ur:FUNCTION or -e kr:FUNCTION", o->name, value,
 				r->spec.name);
 	r->is_timed = true;
