@@ -130,7 +130,7 @@ if [ -n "$server" ]; then
 	check "--faults=all: exit status" equal "$RC" 0
 	check "--faults=all: ends" at_most "$took" 15000
 	check "--faults=all: the hanging process is named" grep -q "process $victim (victim).* hangs" "$T/err"
-	check "--faults=all: only once" equal "$(grep -c hangs "$T/err")" 1
+	check "--faults=all: only once" equal "$(grep -c '^probee: process .* hangs' "$T/err")" 1
 	check "--faults=all: the trace says so" bash -c "'$PROBEE' info all.pbz | grep -q 'victim.*hangs'"
 	check "--faults=all: every thread, each walk" equal "$(stacks rows all.csv)" $((3 * 52))
 	check "--faults=all: the others are whole" stacks rooted all.csv "$many"

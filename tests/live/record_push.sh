@@ -12,9 +12,13 @@ TMP=$T
 receiver one
 
 # push ARG...: records with it; its messages are in $T/err.
-push() { timeout --foreground -k 5 60 "$PROBEE" "$@" --push "http://127.0.0.1:$port" 2>"$T/err"; RC=$?; }
-# In the summary: "810 samples, 4 snapshots with 1,177 thread states"; in the last line: "delivered 3 bodies with 30 profiles, 1987 samples".
-recorded() { sed -nE 's/^probee: ([0-9]+) samples?, [0-9]+ snapshots? with ([0-9]+) thread states? .*/\1 + \2/p' "$T/err"; }
+push() { timeout --foreground -k 5 60 "$PROBEE" "$@" -v --push "http://127.0.0.1:$port" 2>"$T/err"; RC=$?; }
+# In the summary: "810 samples and 4 snapshots of", "113 processes, 1177 thread states"; in the last line: "delivered 3 bodies with 30 profiles,
+# 1987 samples".
+recorded() {
+	sed -nE 's/^probee: ([0-9,]+) samples? and [0-9,]+ snapshots? of .*/\1 +/p; s/^probee: [0-9,]+ process(es)?, ([0-9,]+) thread states?.*/\2/p' \
+		"$T/err" | tr -d ,
+}
 delivered() { sed -nE 's/^probee: to .* delivered .* profiles?, ([0-9]+) samples?.*/\1/p' "$T/err"; }
 
 push record -a -d 5 --segment-time 2s
