@@ -269,18 +269,31 @@ static void put_function(struct text *t, const struct function_cost *f, uint64_t
 	putc('\n', t->out);
 }
 
+/* Functions that have less than --min-percent with all that they call are no rows. */
+static size_t keep_large(const struct text *t, struct function_list *list)
+{
+	double least = (double)t->p->nodes[0].total * t->opts->min_percent / 100;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < list->nr; i++)
+		if ((double)list->v[i].total >= least)
+			list->v[nr++] = list->v[i];
+	return nr;
+}
+
 static int put_top(struct text *t)
 {
 	struct function_list list;
 	size_t nr = t->opts->top ? t->opts->top : DEFAULT_TOP;
 	uint64_t all = t->p->nodes[0].total;
 	int err = function_list_init(&list, t->p);
-	size_t room;
+	size_t room, large;
 
 	if (err)
 		return err;
-	if (nr > list.nr)
-		nr = list.nr;
+	large = keep_large(t, &list);
+	if (nr > large)
+		nr = large;
 	fit_weights(t, &list, nr);
 	room = name_columns(t, &list, nr);
 	fprintf(t->out, "\n self%%  total%%  %*s samples  %s (%zu of %zu)\n",

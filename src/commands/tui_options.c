@@ -23,6 +23,15 @@ static int parse_view(const struct opt *o, const char *value, void *dst)
 	return 0;
 }
 
+/* As in `top -H`. */
+static int choose_threads(const struct opt *o, const char *value, void *dst)
+{
+	(void)o;
+	(void)value;
+	*(const char **)dst = "threads";
+	return 0;
+}
+
 static int parse_mode(const struct opt *o, const char *value, void *dst)
 {
 	int mode = tui_mode_of(value);
@@ -53,6 +62,7 @@ static const struct opt rows[] = {
 	{ 0, "view", "processes|flame|top|threads|waits|time|health",
 	  "what is shown first (default flame; of top on a terminal: processes)",
 	  parse_view, AT(show.view), NULL, "View", NULL },
+	{ 'H', "threads", NULL, "--view threads", choose_threads, AT(show.view), NULL, NULL, NULL },
 	{ 0, "update-mode", "accumulate|reset|decay",
 	  "all since the beginning; the time since the last picture; what is old weighs less "
 	  "(default accumulate)",

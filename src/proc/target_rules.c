@@ -163,6 +163,7 @@ static bool name_fits(const char *pattern, const void *facts)
 /* A cgroup fits with all that are below it: each part of the path is where it may end. */
 static bool cgroup_fits(const char *pattern, const void *path)
 {
+	const char *anywhere = *pattern == '/' ? "" : "*/";	/* a name may stand at any depth */
 	char part[CGROUP_BYTES];
 	size_t len = strlen(path), wanted = strlen(pattern);
 
@@ -176,7 +177,7 @@ static bool cgroup_fits(const char *pattern, const void *path)
 		if (i < len && ((const char *)path)[i] != '/')
 			continue;
 		snprintf(part, sizeof(part), "%.*s", (int)i, (const char *)path);
-		snprintf(trimmed, sizeof(trimmed), "%.*s", (int)wanted, pattern);
+		snprintf(trimmed, sizeof(trimmed), "%s%.*s", anywhere, (int)wanted, pattern);
 		if (!fnmatch(trimmed, part, 0))
 			return true;
 	}

@@ -12,7 +12,8 @@
  * names	postgres, 'java*'	the name of the process, or the file that it runs
  * comms	GLOB			the name of the process alone
  * uids		alice, 1000		its effective user
- * cgroups	/a.slice, '*' "/x"	the cgroup, or one above it; a path begins with /
+ * cgroups	/a.slice, x.scope	the cgroup, or one above it; a path begins with /, and what
+ *					does not is the last part of one, as in system.slice
  * units	ssh, ssh.service	a part of the cgroup's path
  * containers	4f3a9c, web		the container's id from its beginning on, at least 4 digits,
  *					or its name, where the engine's files can be read

@@ -122,7 +122,7 @@ static const struct opt target_opts[] = {
 	{ 0, "uid", "USERS", "processes of these users: alice,1000", target_rules_parse_users,
 	  AT(rules), NULL, NULL, NULL },
 	{ 0, "cgroup", "GLOB",
-	  "processes in this cgroup, and those below it: /system.slice, '*/ssh.service'",
+	  "processes in this cgroup, and those below it: /system.slice, ssh.service, 'docker-*'",
 	  target_rules_parse_cgroups, AT(rules), NULL, NULL, NULL },
 	{ 0, "unit", "UNITS", "processes of these systemd units: ssh, nginx.service",
 	  target_rules_parse_units, AT(rules), NULL, NULL, NULL },
@@ -504,6 +504,9 @@ static int check(const struct record_mode *mode, struct record_args *a, int nr_w
 {
 	int err = take_words(mode, a, nr_words, argc, argv);
 
+	/* -a --cgroup X, as perf wants it: of all, those in it. */
+	if (target_rules_are_open(&a->rules) && !a->rules.pids.nr && !a->tids.nr)
+		a->all = false;
 	take_sleep(a, argc, argv);
 	if (!err)
 		err = check_target(mode, a, a->command < argc);

@@ -73,10 +73,11 @@ for c in live monitor watch attach htop; do means $c --columns help -- top --col
 for c in web ui http server; do means $c --columns help -- serve --columns help; done
 refused 'probee report --lines' annotate hot
 refused 'probee sample -e' stat sleep 1
-refused 'probee probes' trace ls
+refused 'strace' trace ls
 refused 'probee symbolize' buildid-cache -a x
 refused 'trace.pbz can be sent' archive
-for c in sched runqlat; do refused 'probee record -a --off-cpu' $c; done
+for c in sched runqlat; do refused 'probee report --event cpu-wait' $c; done
+refused 'go tool pprof' pprof -top trace.pbz
 for c in lock locks klockstat; do refused 'probee snapshot -a -i 1 --waits' $c; done
 for c in mem memory heap kmem memleak alloc; do refused 'u:libc:malloc' $c record; done
 for c in mem c2c; do refused 'does not record accesses' $c record; done
@@ -232,6 +233,7 @@ means report --call-graph callee -- report --inverted
 means report --call-graph fractal -- report
 means report -G -- report --inverted
 means report --total -- report
+refused 'speedscope.json' report --to chrome
 means report --max-stack 10 -- report
 means report --no-demangle -- report --full-names
 for o in --order --compute; do means diff $o 1 -- diff; done

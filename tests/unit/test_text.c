@@ -91,7 +91,7 @@ static void counts_recursion_once(void **state)
 
 static void shows_so_many_functions(void **state)
 {
-	const struct render_opts two = { .top = 2, .min_percent = 50 };
+	const struct render_opts two = { .top = 2, .min_percent = 25 };
 	struct profile p;
 	char *got;
 
