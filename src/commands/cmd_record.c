@@ -116,11 +116,25 @@ static int record(const struct record_mode *mode, struct record_args *args, int 
 	return code ? code : push_code;
 }
 
+/* Parses a copy, because words move in it: the trace has the command as it was typed. */
+static int parse(const struct record_mode *mode, int argc, char **argv, struct record_args *args)
+{
+	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
+	int err;
+
+	if (!copy)
+		return fail(-ENOMEM, "read the options");
+	memcpy(copy, argv, sizeof(*copy) * (size_t)argc);
+	err = record_args_parse(mode, argc, copy, args);
+	free(copy);
+	return err;
+}
+
 static int parsed(const struct command_table *all, const struct record_mode *mode, int argc,
 		  char **argv, struct record_push *push)
 {
 	struct record_args args;
-	int err = record_args_parse(mode, argc, argv, &args), code;
+	int err = parse(mode, argc, argv, &args), code;
 
 	if (opt_is_help(err))
 		code = help(all, mode, err);

@@ -22,13 +22,27 @@ void report_subject_sample(struct report_subject *s, const struct report_sample 
 		snprintf(s->comm, sizeof(s->comm), "%s", comm);
 }
 
+/* With one of these the command only says how long to record. */
+static bool has_other_target(const char *argv, const char *end)
+{
+	static const char *const options[] = { " -p", " --pid", " -a", " --all", " -t ", " --tid" };
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		const char *at = strstr(argv, options[i]);
+
+		if (at && at < end)
+			return true;
+	}
+	return false;
+}
+
 /* The word after " -- " without its folder; *len is 0 if there is none. */
 static const char *command_of(const char *argv, size_t *len)
 {
 	const char *word = strstr(argv, " -- "), *slash;
 
 	*len = 0;
-	if (!word)
+	if (!word || has_other_target(argv, word))
 		return argv;
 	word += 4;
 	*len = strcspn(word, " ");

@@ -318,19 +318,36 @@ static bool suits_weight(const struct trace_event *e, enum query_weight weight)
 }
 
 /*
+ * Whether an event is called so: by its name, by its label, or as after -e, where the name of its
+ * kind may be short (t:sched:sched_switch) or missing (sched:sched_switch).
+ */
+static bool is_called(const struct trace_event *e, const char *name)
+{
+	const char *colon = strchr(name, ':');
+	char label[EVENT_LABEL_MAX];
+	size_t kind = strcspn(e->name, ":"), len = colon ? (size_t)(colon - name) : 0;
+
+	if (!strcmp(name, e->name) || !strcmp(name, trace_event_label(e, label)))
+		return true;
+	if (!colon || !e->name[kind])
+		return false;
+	if (!strcmp(name, e->name + kind + 1))
+		return true;
+	return len == 1 && *name == *e->name && !strcmp(colon, e->name + kind);
+}
+
+/*
  * The first suitable event with samples, else the first suitable one; NO_EVENT: none is suitable.
  */
 static uint32_t first_event(const struct trace_events *t, const char *name,
 			    enum query_weight weight)
 {
-	char label[EVENT_LABEL_MAX];
 	uint32_t found = NO_EVENT;
 
 	for (uint32_t i = 0; i < t->nr; i++) {
 		const struct trace_event *e = &t->v[i];
 
-		if (!suits_weight(e, weight) ||
-		    (name && strcmp(name, e->name) && strcmp(name, trace_event_label(e, label))))
+		if (!suits_weight(e, weight) || (name && !is_called(e, name)))
 			continue;
 		if (e->samples)
 			return i;

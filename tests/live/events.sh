@@ -86,4 +86,20 @@ if [ ! -e /sys/bus/event_source/devices/cpu ]; then
 	run_limited sample -e r13c -d 0.1 -o no.pbz
 	check "a raw event that the machine cannot count" equal "$RC" 77
 fi
+
+# A report finds an event by the words after -e, and the trace keeps the command as it was typed.
+background sleep 1000; sleeper=$PID
+timeout 30 "$PROBEE" sample -e t:sched:sched_process_exec -o exec.pbz -- sh -c '/bin/true; /bin/true; /bin/true' 2>>"$T/err"
+if [ "$("$PROBEE" report -q exec.pbz --event tracepoint:sched:sched_process_exec --collapse 2>/dev/null | wc -l)" -gt 0 ]; then
+	for event in sched:sched_process_exec t:sched:sched_process_exec; do
+		check "$event is found" equal "$("$PROBEE" report -q exec.pbz --event $event --collapse 2>&1)" \
+			"$("$PROBEE" report -q exec.pbz --event tracepoint:sched:sched_process_exec --collapse)"
+	done
+	check "another kind is not" not "$PROBEE" report -q exec.pbz --event k:sched:sched_process_exec --collapse
+else
+	skip_part "events by short names" "this kernel gives no tracepoints"
+fi
+timeout 30 "$PROBEE" offcpu -p "$sleeper" 1 -o off.pbz 2>>"$T/err"
+check "the command is kept as it was typed" grep -q "^command   probee sample --off-cpu -p $sleeper 1 -o off.pbz\$" <("$PROBEE" info off.pbz)
+finish "$sleeper"
 done_testing
