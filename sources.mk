@@ -524,6 +524,7 @@ CAPTURE_SRCS := \
 	src/runtimes/php/php_names.c \
 	src/runtimes/php/php_program.c \
 	src/runtimes/php/php_runtime.c \
+	src/runtimes/put_utf8.c \
 	src/runtimes/python/python_dicts.c \
 	src/runtimes/python/python_find.c \
 	src/runtimes/python/python_layout.c \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/bytes.h"
+#include "src/runtimes/put_utf8.h"
 #include "src/runtimes/python/python_layout.h"
 #include "src/runtimes/target_memory.h"
 
@@ -23,29 +24,6 @@ bool python_is_alive(uint64_t word)
 
 	return !(word >> 32 & 0xffff) && references &&
 	       (references < MAX_REFERENCES || references >= NEVER_FREED);
-}
-
-/* What can be no character is U+FFFD. */
-static void put_utf8(struct byte_buf *b, uint32_t c)
-{
-	if (!c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		c = 0xfffd;
-	if (c < 0x80) {
-		bb_u8(b, (uint8_t)c);
-		return;
-	}
-	if (c < 0x800) {
-		bb_u8(b, (uint8_t)(0xc0 | c >> 6));
-	} else {
-		if (c < 0x10000) {
-			bb_u8(b, (uint8_t)(0xe0 | c >> 12));
-		} else {
-			bb_u8(b, (uint8_t)(0xf0 | c >> 18));
-			bb_u8(b, (uint8_t)(0x80 | (c >> 12 & 63)));
-		}
-		bb_u8(b, (uint8_t)(0x80 | (c >> 6 & 63)));
-	}
-	bb_u8(b, (uint8_t)(0x80 | (c & 63)));
 }
 
 static int put_characters(const struct target_memory *m, uint64_t at, unsigned kind, uint64_t nr,

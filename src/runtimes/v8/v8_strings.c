@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "src/base/bytes.h"
+#include "src/runtimes/put_utf8.h"
 #include "src/runtimes/v8/v8_layout.h"
 
 #define MAX_PARTS 64			/* of a string that is put together */
@@ -75,50 +76,14 @@ static int characters_of(uint64_t string, const struct header *h, struct v8_text
 	return 0;
 }
 
-static void put_utf8(struct byte_buf *b, uint32_t c)
-{
-	if (!c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		c = 0xfffd;
-	if (c < 0x80) {
-		bb_u8(b, (uint8_t)c);
-	} else if (c < 0x800) {
-		bb_u8(b, (uint8_t)(0xc0 | c >> 6));
-	} else if (c < 0x10000) {
-		bb_u8(b, (uint8_t)(0xe0 | c >> 12));
-		bb_u8(b, (uint8_t)(0x80 | (c >> 6 & 63)));
-	} else {
-		bb_u8(b, (uint8_t)(0xf0 | c >> 18));
-		bb_u8(b, (uint8_t)(0x80 | (c >> 12 & 63)));
-		bb_u8(b, (uint8_t)(0x80 | (c >> 6 & 63)));
-	}
-	if (c >= 0x80)
-		bb_u8(b, (uint8_t)(0x80 | (c & 63)));
-}
-
-static uint32_t unit_at(const uint8_t *v, uint32_t i, uint32_t width)
-{
-	return width == 1 ? v[i] : v[2 * i] | (uint32_t)v[2 * i + 1] << 8;
-}
-
 static int put_piece(const struct target_memory *m, const struct v8_text *t, uint32_t from,
 		     uint32_t n, size_t max, struct byte_buf *b)
 {
 	uint8_t v[2 * PIECE];
 	int err = target_read(m, t->addr + (uint64_t)from * t->width, v, (size_t)n * t->width);
 
-	for (uint32_t i = 0; !err && i < n && b->nr + 5 < max; i++) {
-		uint32_t c = unit_at(v, i, t->width);
-
-		if (c >= 0xd800 && c < 0xdc00 && i + 1 < n) {
-			uint32_t low = unit_at(v, i + 1, t->width);
-
-			if (low >= 0xdc00 && low < 0xe000) {
-				c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
-				i++;
-			}
-		}
-		put_utf8(b, c);
-	}
+	if (!err)
+		put_units(b, v, n, t->width, max);
 	return err;
 }
 
