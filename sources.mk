@@ -512,6 +512,7 @@ CAPTURE_SRCS := \
 	src/runtimes/hotspot/hotspot_locks.c \
 	src/runtimes/hotspot/hotspot_method.c \
 	src/runtimes/hotspot/hotspot_names.c \
+	src/runtimes/hotspot/hotspot_objects.c \
 	src/runtimes/hotspot/hotspot_program.c \
 	src/runtimes/hotspot/hotspot_runtime.c \
 	src/runtimes/perl/perl_find.c \

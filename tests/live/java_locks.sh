@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 command -v javac >/dev/null || skip "no JDK on this machine"
-javac -d . "$ROOT/tests/workloads/JavaLocks.java" 2>javac.err || skip "javac failed: $(head -n 1 javac.err)"
+javac --release 11 -d . "$ROOT/tests/workloads/JavaLocks.java" 2>javac.err || skip "javac failed: $(head -n 1 javac.err)"
 
 # holder_of NAME: the name of the thread that holds what the thread of that name waits for.
 holder_of() { awk -F'|' -v name="$1" '$2 == name { o = $3 } { names[$1] = $2 } END { print o ? names[o] : "nobody known" }' rows; }
@@ -49,4 +49,7 @@ for other in /usr/lib/jvm/temurin-*; do
 	judge "${other##*/}, ZGC" "$other/bin/java" -XX:+UseZGC
 	judge "${other##*/}, compact headers" "$other/bin/java" -XX:+UseCompactObjectHeaders
 done
+while read -r version java; do
+	[ "$version" != 11 ] || judge "Java 11" "$java"
+done < <("$ROOT/tests/oracle/hotspot/jdks.sh")
 done_testing

@@ -91,6 +91,8 @@ static const struct field {
 	S("CompressedKlassPointers", "_narrow_klass._shift", locks.klass_shift_vaddr),
 	S("CompressedKlassPointers", "_shift", locks.klass_shift_vaddr),
 	S("Universe", "_narrow_klass._shift", locks.klass_shift_vaddr),
+	S("Threads", "_thread_list", locks.first_thread_vaddr),
+	F("JavaThread", "_next", locks.thread_next),
 	F("ThreadsList", "_length", locks.list_length),
 	F("ThreadsList", "_threads", locks.list_threads),
 	F("JavaThread", "_osthread", locks.thread_os),

@@ -7,28 +7,24 @@
 
 #include "src/runtimes/cached_memory.h"
 #include "src/runtimes/hotspot/hotspot_layout.h"
+#include "src/runtimes/hotspot/hotspot_objects.h"
 #include "src/runtimes/runtime.h"
 
-#define MAX_THREADS 8192
 #define MAX_READS 65536			/* of one look */
 #define THREAD_BYTES 4096		/* of a JavaThread, its last field ends before */
 #define OBJECT_BYTES 256		/* of a Thread object */
 #define LOCK_BYTES 64			/* of a synchronizer */
-#define HEADER_BYTES 8			/* compact ones; others have 12 or 16 */
 #define COMPACT_KLASS_SHIFT 42
 #define MAX_SUPERS 16
 #define LOCK_STACK_MAX 8
 #define ANONYMOUS_OWNER 1
 #define KNOWN_KLASSES 32
-#define HANDLES_SINCE 17		/* JavaThread::_threadObj is an OopHandle */
 #define OWNER_NUMBERS_SINCE 24		/* ObjectMonitor::_owner is one */
 
 static const char SYNCHRONIZER[] = "java/util/concurrent/locks/AbstractOwnableSynchronizer";
 
 /* What hints are about: offsets of fields of Java objects, bytes of a pointer; 0: not found. */
 enum { HINT_BLOCKER, HINT_OWNER, HINT_POINTER };
-
-_Static_assert(MAX_THREADS * 8 <= TARGET_READ_BYTES, "they are read at once");
 
 #define LEN(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -38,7 +34,6 @@ bool hotspot_knows_locks(const struct hotspot_layout *layout)
 {
 	const struct hotspot_lock_layout *l = &layout->locks;
 	const uint32_t needed[] = {
-		l->list_length, l->list_threads, l->thread_os, l->os_tid, l->thread_object,
 		l->thread_pending, l->thread_stack_base, l->thread_stack_size, l->monitor_owner,
 		l->monitor_object, l->object_klass, l->klass_super, layout->klass_name,
 		layout->symbol_body,
@@ -47,7 +42,7 @@ bool hotspot_knows_locks(const struct hotspot_layout *layout)
 	for (size_t i = 0; i < LEN(needed); i++)
 		if (needed[i] == HOTSPOT_ABSENT)
 			return false;
-	return layout->is_read && l->java_threads_vaddr;
+	return hotspot_knows_threads(layout);
 }
 
 static bool has_lock_stack(const struct hotspot_lock_layout *l)
@@ -79,16 +74,11 @@ static size_t thread_end(const struct hotspot_lock_layout *l)
 
 /* One look at a process. */
 struct look {
-	const struct hotspot_layout *layout;
+	struct hotspot_reader r;
 	const struct hotspot_lock_layout *l;
-	const struct target_memory *m;
 	uint32_t *hints;
-	uint64_t bias;
 	struct java_thread *threads;
 	size_t nr;
-	uint64_t oop_base, klass_base;
-	uint32_t oop_shift, klass_shift;
-	uint32_t reads_left;
 	struct {
 		uint64_t klass;
 		bool is_synchronizer;
@@ -102,41 +92,6 @@ struct java_thread {
 	uint32_t nr_locks;
 	uint64_t locks[LOCK_STACK_MAX];	/* objects that it has locked, the last one last */
 };
-
-static int read_bytes(struct look *k, uint64_t addr, void *buf, size_t len)
-{
-	if (!addr || !k->reads_left)
-		return -EFAULT;
-	k->reads_left--;
-	return target_read(k->m, addr, buf, len);
-}
-
-static uint32_t read_u32(struct look *k, uint64_t addr)
-{
-	uint32_t value;
-
-	return read_bytes(k, addr, &value, sizeof(value)) ? 0 : value;
-}
-
-static uint64_t read_u64(struct look *k, uint64_t addr)
-{
-	uint64_t value;
-
-	return read_bytes(k, addr, &value, sizeof(value)) ? 0 : value;
-}
-
-/*
- * ZGC of JDK 21 on keeps pointers with 16 bits of colour below the address, which is shifted by 13
- * to 16 bits; one of the four highest bits of the colour says by how many (zAddress.inline.hpp).
- */
-static uint64_t plain_object(uint64_t word)
-{
-	uint32_t colour = word >> 12 & 15;
-
-	if (!(word & 0xff0) || !colour || colour & (colour - 1) || word < 1ull << 48)
-		return word;
-	return word >> (13 + __builtin_ctz(colour));
-}
 
 /* ---- threads ---- */
 
@@ -163,16 +118,12 @@ static bool take_thread(struct look *k, uint64_t address, struct java_thread *t)
 	const struct hotspot_lock_layout *l = k->l;
 	uint8_t bytes[THREAD_BYTES];
 	const struct target_bytes thread = { bytes, thread_end(l) };
-	uint64_t object;
 
 	*t = (struct java_thread){ .address = address };
-	if (read_bytes(k, address, bytes, thread.len))
+	if (hotspot_read(&k->r, address, bytes, thread.len))
 		return false;
-	t->tid = read_u32(k, target_bytes_u64(thread, l->thread_os) + l->os_tid);
-	object = target_bytes_u64(thread, l->thread_object);
-	if (k->layout->version >> 24 >= HANDLES_SINCE)
-		object = read_u64(k, object);
-	t->object = plain_object(object);
+	t->tid = hotspot_thread_tid(&k->r, target_bytes_u64(thread, l->thread_os));
+	t->object = hotspot_thread_object(&k->r, target_bytes_u64(thread, l->thread_object));
 	t->pending = target_bytes_u64(thread, l->thread_pending);
 	t->stack_high = target_bytes_u64(thread, l->thread_stack_base);
 	t->stack_low = t->stack_high - target_bytes_u64(thread, l->thread_stack_size);
@@ -183,24 +134,17 @@ static bool take_thread(struct look *k, uint64_t address, struct java_thread *t)
 
 static int take_threads(struct look *k)
 {
-	uint64_t list = read_u64(k, k->l->java_threads_vaddr + k->bias), array;
-	uint32_t nr = read_u32(k, list + k->l->list_length);
 	uint64_t *addresses_of;
-	int err;
+	size_t nr;
+	int err = hotspot_thread_list(&k->r, &addresses_of, &nr);
 
-	array = list ? read_u64(k, list + k->l->list_threads) : 0;
-	if (!array || !nr)
-		return -EFAULT;
-	if (nr > MAX_THREADS)
-		nr = MAX_THREADS;
-	addresses_of = malloc(nr * sizeof(*addresses_of));
+	if (err)
+		return err;
 	k->threads = malloc(nr * sizeof(*k->threads));
-	err = addresses_of && k->threads ? read_bytes(k, array, addresses_of, nr * 8ull)
-					 : -ENOMEM;
-	for (uint32_t i = 0; i < nr && !err; i++)
+	for (size_t i = 0; i < nr && k->threads; i++)
 		k->nr += take_thread(k, addresses_of[i], &k->threads[k->nr]);
 	free(addresses_of);
-	return err;
+	return k->threads ? 0 : -ENOMEM;
 }
 
 static const struct java_thread *thread_of_tid(const struct look *k, uint32_t tid)
@@ -232,7 +176,7 @@ static bool has_locked(const struct java_thread *t, uint64_t object)
 /* Whether the owner's word of a monitor stands for the thread. */
 static bool is_owner(const struct look *k, const struct java_thread *t, uint64_t owner)
 {
-	if (k->layout->version >> 24 >= OWNER_NUMBERS_SINCE)
+	if (k->r.layout->version >> 24 >= OWNER_NUMBERS_SINCE)
 		return (int64_t)owner == t->owner_id;
 	return owner == t->address ||
 	       (owner >= t->stack_low && owner < t->stack_high);	/* its stack has the lock */
@@ -240,13 +184,16 @@ static bool is_owner(const struct look *k, const struct java_thread *t, uint64_t
 
 static uint32_t monitor_owner(struct look *k, uint64_t monitor)
 {
-	uint64_t owner = read_u64(k, monitor + k->l->monitor_owner), object = 0;
+	uint64_t owner = hotspot_read_u64(&k->r, monitor + k->l->monitor_owner);
+	uint64_t handle, object = 0;
 
 	if (!owner)
 		return 0;
 	/* Its owner has locked it before it became a monitor, and did not say so. */
-	if (owner == ANONYMOUS_OWNER)
-		object = plain_object(read_u64(k, read_u64(k, monitor + k->l->monitor_object)));
+	if (owner == ANONYMOUS_OWNER) {
+		handle = hotspot_read_u64(&k->r, monitor + k->l->monitor_object);
+		object = hotspot_plain_object(hotspot_read_u64(&k->r, handle));
+	}
 	for (size_t i = 0; i < k->nr; i++)
 		if (object ? has_locked(&k->threads[i], object)
 			   : is_owner(k, &k->threads[i], owner))
@@ -258,12 +205,12 @@ static uint32_t monitor_owner(struct look *k, uint64_t monitor)
 
 static bool name_is_synchronizer(struct look *k, uint64_t klass)
 {
-	const struct hotspot_layout *l = k->layout;
-	uint64_t symbol = read_u64(k, klass + l->klass_name);
+	const struct hotspot_layout *l = k->r.layout;
+	uint64_t symbol = hotspot_read_u64(&k->r, klass + l->klass_name);
 	char name[sizeof(SYNCHRONIZER)];
 
 	return symbol &&
-	       !read_bytes(k, symbol + l->symbol_body, name, sizeof(name)) &&
+	       !hotspot_read(&k->r, symbol + l->symbol_body, name, sizeof(name)) &&
 	       !memcmp(name, SYNCHRONIZER, sizeof(name) - 1);
 }
 
@@ -277,16 +224,11 @@ static bool is_synchronizer(struct look *k, uint64_t klass)
 		return k->known[slot].is_synchronizer;
 	for (int i = 0; i < MAX_SUPERS && at && !is; i++) {
 		is = name_is_synchronizer(k, at);
-		at = read_u64(k, at + k->l->klass_super);
+		at = hotspot_read_u64(&k->r, at + k->l->klass_super);
 	}
 	k->known[slot].klass = klass;
 	k->known[slot].is_synchronizer = is;
 	return is;
-}
-
-static uint64_t decode(const struct look *k, uint64_t word, uint32_t bytes)
-{
-	return word && bytes == 4 ? k->oop_base + (word << k->oop_shift) : plain_object(word);
 }
 
 /* Whether the object's class, named by so many bytes of its header, is a synchronizer. */
@@ -296,17 +238,17 @@ static bool has_class(struct look *k, uint64_t object, uint32_t bytes)
 
 	if (object & 7 || !object)
 		return false;
-	klass = bytes == 8 ? read_u64(k, at) : read_u32(k, at);
+	klass = bytes == 8 ? hotspot_read_u64(&k->r, at) : hotspot_read_u32(&k->r, at);
 	if (klass && bytes == 4)
-		klass = k->klass_base + (klass << k->klass_shift);
+		klass = k->r.klass_base + (klass << k->r.klass_shift);
 	return klass && !(klass & 7) && is_synchronizer(k, klass);
 }
 
 /* Compact headers have the class in the highest bits of the first word (JDK 24 on). */
 static bool has_compact_class(struct look *k, uint64_t object)
 {
-	uint64_t narrow = object & 7 ? 0 : read_u64(k, object) >> COMPACT_KLASS_SHIFT;
-	uint64_t klass = k->klass_base + (narrow << k->klass_shift);
+	uint64_t narrow = object & 7 ? 0 : hotspot_read_u64(&k->r, object) >> COMPACT_KLASS_SHIFT;
+	uint64_t klass = k->r.klass_base + (narrow << k->r.klass_shift);
 
 	return narrow && !(klass & 7) && is_synchronizer(k, klass);
 }
@@ -314,7 +256,7 @@ static bool has_compact_class(struct look *k, uint64_t object)
 /* The synchronizer that a field of a Thread object leads to, or 0. */
 static uint64_t blocker_at(struct look *k, struct target_bytes object, uint32_t at, uint32_t bytes)
 {
-	uint64_t blocker = decode(k, target_bytes_number(object, at, bytes), bytes);
+	uint64_t blocker = hotspot_decode(&k->r, target_bytes_number(object, at, bytes), bytes);
 
 	return has_class(k, blocker, 4) || has_class(k, blocker, 8) || has_compact_class(k, blocker)
 		       ? blocker
@@ -327,12 +269,12 @@ static uint64_t find_blocker(struct look *k, uint64_t thread)
 	const struct target_bytes object = TARGET_BYTES(bytes_of);
 	uint64_t found;
 
-	if (!thread || read_bytes(k, thread, bytes_of, sizeof(bytes_of)))
+	if (!thread || hotspot_read(&k->r, thread, bytes_of, sizeof(bytes_of)))
 		return 0;
 	if (k->hints[HINT_BLOCKER])
 		return blocker_at(k, object, k->hints[HINT_BLOCKER], k->hints[HINT_POINTER]);
-	for (uint32_t bytes = 4; bytes <= (k->oop_base || k->oop_shift ? 4 : 8); bytes += 4)
-		for (uint32_t at = HEADER_BYTES; at + bytes <= object.len; at += 4) {
+	for (uint32_t bytes = 4; bytes <= hotspot_pointer_bytes_max(&k->r); bytes += 4)
+		for (uint32_t at = HOTSPOT_OBJECT_HEADER; at + bytes <= object.len; at += 4) {
 			if (at % bytes)
 				continue;
 			found = blocker_at(k, object, at, bytes);
@@ -349,7 +291,9 @@ static uint64_t find_blocker(struct look *k, uint64_t thread)
 static uint32_t owner_at(const struct look *k, struct target_bytes object, uint32_t at,
 			 uint32_t bytes)
 {
-	return tid_of_object(k, decode(k, target_bytes_number(object, at, bytes), bytes));
+	const uint64_t word = target_bytes_number(object, at, bytes);
+
+	return tid_of_object(k, hotspot_decode(&k->r, word, bytes));
 }
 
 static uint32_t blocker_owner(struct look *k, uint64_t blocker)
@@ -358,11 +302,11 @@ static uint32_t blocker_owner(struct look *k, uint64_t blocker)
 	uint8_t bytes_of[LOCK_BYTES];
 	const struct target_bytes object = TARGET_BYTES(bytes_of);
 
-	if (!blocker || !bytes || read_bytes(k, blocker, bytes_of, sizeof(bytes_of)))
+	if (!blocker || !bytes || hotspot_read(&k->r, blocker, bytes_of, sizeof(bytes_of)))
 		return 0;
 	if (k->hints[HINT_OWNER])
 		return owner_at(k, object, k->hints[HINT_OWNER], bytes);
-	for (uint32_t at = HEADER_BYTES; at + bytes <= object.len; at += bytes) {
+	for (uint32_t at = HOTSPOT_OBJECT_HEADER; at + bytes <= object.len; at += bytes) {
 		tid = owner_at(k, object, at, bytes);
 		if (tid) {
 			k->hints[HINT_OWNER] = at;
@@ -387,26 +331,16 @@ static void fill_owner(struct look *k, struct runtime_wait *w)
 		w->owner = 0;
 }
 
-static uint64_t variable(struct look *k, uint64_t vaddr)
-{
-	return vaddr ? read_u64(k, vaddr + k->bias) : 0;
-}
-
 int hotspot_waits(const struct hotspot_layout *l, uint64_t bias, const struct target_memory *m,
 		  struct runtime_wait_hints *hints, struct runtime_wait *waits, size_t nr)
 {
-	struct look k = { .layout = l, .l = &l->locks, .bias = bias, .hints = hints->v,
-			  .reads_left = MAX_READS };
+	struct look k = { .l = &l->locks, .hints = hints->v };
 	struct cached_memory *c = cached_memory_new(m);
 	int err;
 
 	if (!c)
 		return -ENOMEM;
-	k.m = cached_memory_view(c);
-	k.oop_base = variable(&k, k.l->oop_base_vaddr);
-	k.oop_shift = variable(&k, k.l->oop_shift_vaddr) & 31;
-	k.klass_base = variable(&k, k.l->klass_base_vaddr);
-	k.klass_shift = variable(&k, k.l->klass_shift_vaddr) & 31;
+	hotspot_reader_begin(&k.r, l, bias, cached_memory_view(c), MAX_READS);
 	err = take_threads(&k);
 	for (size_t i = 0; i < nr && !err; i++)
 		fill_owner(&k, &waits[i]);

@@ -34,10 +34,12 @@ struct runtime_wait_hints;
 /* Part of struct hotspot_layout. */
 struct hotspot_lock_layout {
 	/* Static variables: virtual addresses of libjvm.so; 0: there is none. */
-	uint64_t java_threads_vaddr;
+	uint64_t java_threads_vaddr;		/* a ThreadsList; or */
+	uint64_t first_thread_vaddr;		/* a JavaThread, which has the next one: 11 */
 	uint64_t oop_base_vaddr, oop_shift_vaddr, klass_base_vaddr, klass_shift_vaddr;
 	/* Bytes from the start of the struct, or HOTSPOT_ABSENT. */
 	uint32_t list_length, list_threads;	/* ThreadsList */
+	uint32_t thread_next;
 	uint32_t thread_os, os_tid, thread_object, thread_pending;	/* JavaThread, OSThread */
 	uint32_t thread_stack_base, thread_stack_size;
 	uint32_t thread_owner_id, thread_lock_stack, lock_stack_top, lock_stack_base;
