@@ -515,6 +515,7 @@ CAPTURE_SRCS := \
 	src/runtimes/hotspot/hotspot_objects.c \
 	src/runtimes/hotspot/hotspot_program.c \
 	src/runtimes/hotspot/hotspot_runtime.c \
+	src/runtimes/hotspot/hotspot_threads.c \
 	src/runtimes/perl/perl_find.c \
 	src/runtimes/perl/perl_layout.c \
 	src/runtimes/perl/perl_names.c \

@@ -10,8 +10,10 @@
 
 struct runtime_thread_name {
 	uint32_t tid;			/* in the PID namespace of the process */
+	char comm[16];			/* the kernel's name, when the thread was met last */
 	bool is_found;			/* the runtime knows the thread */
 	bool is_made_up;		/* the program has given it no name */
+	bool is_of_comm;		/* comm is the beginning of this name, and no other's */
 	char *name;			/* UTF-8, foreign, the caller's; NULL: the kernel's does */
 };
 

@@ -216,6 +216,12 @@ static bool is_better(const struct asked *a, const struct runtime_thread_name *n
 	return !n->is_made_up || !a->has_own_comm || !strncmp(n->name, a->comm, strlen(a->comm));
 }
 
+/* Whether the answer is about the thread when it had this name in the kernel. */
+static bool is_of_its_time(const struct asked *a, const struct runtime_thread_name *n)
+{
+	return !n->is_of_comm || !a->has_own_comm || !strcmp(a->comm, n->comm);
+}
+
 /* true: the thread is asked for no longer. */
 static bool take_answer(struct look *k, struct asked *a, int *err)
 {
@@ -224,7 +230,7 @@ static bool take_answer(struct look *k, struct asked *a, int *err)
 
 	if (!n)
 		return false;		/* it came while the look was under way */
-	if (!n->is_found)
+	if (!n->is_found || !is_of_its_time(a, n))
 		return ++a->tries >= MAX_TRIES;
 	if (is_better(a, n) && !*err) {
 		k->threads->stats.named++;
@@ -269,6 +275,16 @@ static int take_all(struct runtime_threads *t)
 
 /* ---- questions ---- */
 
+/* One that is to be attached is not asked before: what is known of it changes. */
+static bool is_ready(const struct runtime_threads *t, const struct process *p,
+		     const struct runtime_image *image)
+{
+	uint64_t bias;
+
+	return !runtime_is_attached_late(image) ||
+	       process_runtimes_late_of(t->deps.runtimes, p, &bias) != image;
+}
+
 static const struct runtime_image *image_of(const struct runtime_threads *t,
 					    const struct process *p, uint64_t *bias)
 {
@@ -276,7 +292,7 @@ static const struct runtime_image *image_of(const struct runtime_threads *t,
 		const struct runtime_image *image =
 			process_runtimes_of(t->deps.runtimes, p, slot, bias);
 
-		if (image && runtime_knows_threads(image))
+		if (image && runtime_knows_threads(image) && is_ready(t, p, image))
 			return image;
 	}
 	return NULL;
@@ -298,6 +314,18 @@ static int by_tid(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
+static void note_comms(struct look *k)
+{
+	for (size_t i = 0; i < k->nr_asked; i++) {
+		const struct asked *a = &k->asked[i];
+		struct runtime_thread_name *n =
+			runtime_thread_name_of(k->names, k->nr_names, a->own_tid);
+
+		if (n)
+			memcpy(n->comm, a->comm, sizeof(n->comm));
+	}
+}
+
 /* The threads of a look, each once. */
 static int take_questions(struct look *k)
 {
@@ -317,6 +345,7 @@ static int take_questions(struct look *k)
 		if (k->names[i].tid && (!nr || k->names[i].tid != k->names[nr - 1].tid))
 			k->names[nr++] = k->names[i];
 	k->nr_names = nr;
+	note_comms(k);
 	return nr ? 0 : -ENOENT;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What runtimes call their threads: threading.Thread.name, where the kernel only knows "python3".
+ * What runtimes call their threads: threading.Thread.name, where the kernel only knows "python3",
+ * and all of java.lang.Thread.name, of which the kernel has 15 bytes.
  *
  * The problem. The name is in the memory of the process, which may block whoever reads it. It may
  * be there only some time after the thread was met: the runtime notes a thread when it has begun,
@@ -15,7 +16,7 @@
  *
  * Which name. The runtime's, unless it has made that up (Thread-3) while the program has given the
  * thread another one in the kernel: not that of the process, and not the beginning of the
- * runtime's.
+ * runtime's. A name of which the kernel has the beginning is not that of times when it had another.
  *
  *	runtime_threads_new(&deps, &t)
  *	runtime_threads_meet(t, p, thread, tid, comm)	a thread was defined

@@ -7,7 +7,9 @@
 #include "src/runtimes/hotspot/hotspot_layout.h"
 #include "src/runtimes/hotspot/hotspot_locks.h"
 #include "src/runtimes/hotspot/hotspot_names.h"
+#include "src/runtimes/hotspot/hotspot_objects.h"
 #include "src/runtimes/hotspot/hotspot_program.h"
+#include "src/runtimes/hotspot/hotspot_threads.h"
 #include "src/runtimes/runtime_kind.h"
 
 static struct hotspot_image own_of(const struct runtime_image *image)
@@ -68,11 +70,21 @@ static int waits(const struct runtime_image *image, uint64_t bias, const struct 
 					      : -ENOTSUP;
 }
 
+static int thread_names(const struct runtime_image *image, uint64_t bias,
+			const struct target_memory *m, struct runtime_thread_name *names, size_t nr)
+{
+	const struct hotspot_image h = own_of(image);
+
+	return hotspot_knows_threads(&h.layout)
+		       ? hotspot_thread_names(&h.layout, bias, m, names, nr)
+		       : -ENOTSUP;
+}
+
 const struct runtime_kind hotspot_runtime = {
 	.name = "java", .files = "libjvm.so", .lang = LANG_JAVA,
 	.has_offsets = true, .versions = "11, 17, 21, 25",
 	.find = hotspot_find, .is_sound = is_sound,
 	.program = program, .constants = constants, .attach = attach,
 	.code_read = hotspot_code_read, .code_lines = hotspot_code_lines,
-	.code_free = hotspot_code_free, .waits = waits,
+	.code_free = hotspot_code_free, .waits = waits, .thread_names = thread_names,
 };
