@@ -23,7 +23,7 @@ static int parse_view(const struct opt *o, const char *value, void *dst)
 	return 0;
 }
 
-/* As in `top -H`. */
+/* Chooses the view of threads, as `top -H` does. */
 static int choose_threads(const struct opt *o, const char *value, void *dst)
 {
 	(void)o;
