@@ -120,6 +120,29 @@ static bool is_trace_name(const char *word)
 	return len > 4 && !strcmp(word + len - 4, ".pbz");
 }
 
+static bool names_output(int argc, char **argv)
+{
+	for (int i = 2; i < argc; i++)
+		if (!strncmp(argv[i], "-o", 2) || !strncmp(argv[i], "--output", 8))
+			return true;
+	return false;
+}
+
+/* Does what is meant, without the output that it chooses if the user names one. */
+static int run_meant(const struct habit *h, int argc, char **argv)
+{
+	const char *output = strstr(h->meant, " -o ");
+	char words[64];
+
+	if (!output || !names_output(argc, argv)) {
+		if (h->say)
+			note("%s", h->say);
+		return run_words(h->meant, 2, argc, argv);
+	}
+	snprintf(words, sizeof(words), "%.*s", (int)(output - h->meant), h->meant);
+	return run_words(words, 2, argc, argv);
+}
+
 /* A word of another profiler, or what can only be a process, a trace or a program. */
 static int run_habit(int argc, char **argv)
 {
@@ -128,10 +151,8 @@ static int run_habit(int argc, char **argv)
 
 	if (h && !h->meant)
 		return refuse_habit(word, h);
-	if (h && h->say)
-		note("%s", h->say);
 	if (h)
-		return run_words(h->meant, 2, argc, argv);
+		return run_meant(h, argc, argv);
 	if (*word && !word[strspn(word, "0123456789")])
 		return run_words("-p", 1, argc, argv);
 	if (is_trace_name(word) && !access(word, R_OK))

@@ -59,6 +59,10 @@ for c in flamegraph flame-graph flame flames svg; do
 	run probee $c trace.pbz; exits 0; says 'flamegraph.svg'
 	grep -q '<svg' flamegraph.svg || wrong 'wrote no picture'
 done
+rm -f flamegraph.svg
+run probee flamegraph -o own.svg trace.pbz; exits 0
+[ -s own.svg ] && [ ! -e flamegraph.svg ] || wrong 'a picture that was not asked for'
+grep -q 'The picture goes' stderr && wrong 'says where the picture goes, which was said'
 typed+=' html'
 run probee html; exits 0; grep -q '<html' report.html || wrong 'wrote no page'
 for c in open view show load browse; do means $c --once trace.pbz -- tui --once trace.pbz; done
@@ -233,7 +237,9 @@ means report --call-graph callee -- report --inverted
 means report --call-graph fractal -- report
 means report -G -- report --inverted
 means report --total -- report
-refused 'speedscope.json' report --to chrome
+means report -n 3 -- report --top 3
+refused 'speedscope.json' export --format speedscope trace.pbz -o out.json
+refused 'a process by its number is -p PID' sample -n 2
 means report --max-stack 10 -- report
 means report --no-demangle -- report --full-names
 for o in --order --compute; do means diff $o 1 -- diff; done
