@@ -122,6 +122,7 @@ static int parse(const struct record_mode *mode, int argc, char **argv, struct r
 	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
 	int err;
 
+	*args = (struct record_args){ .duration_ns = 0 };	/* it is released whatever comes */
 	if (!copy)
 		return fail(-ENOMEM, "read the options");
 	memcpy(copy, argv, sizeof(*copy) * (size_t)argc);
