@@ -25,6 +25,7 @@
 #include "src/profile/profile.h"
 #include "src/report/report.h"
 #include "src/report/report_text.h"
+#include "src/report/weight_text.h"
 
 #define REPORT_HEAD (64 << 10)	/* bytes by which an earlier report is known */
 #define BUFFER_BYTES (64 << 10)
@@ -480,7 +481,7 @@ static void say_messages(const struct report *rep)
 void output_list_summary(const struct report *rep)
 {
 	const struct report_info *info = report_info(rep);
-	char stacks[256];
+	char stacks[256], n[WEIGHT_TEXT_MAX];
 
 	if (!report_scans_are_whole(&info->scans) ||
 	    report_meta(rep, "pid_namespace.outside", NULL))
@@ -488,8 +489,9 @@ void output_list_summary(const struct report *rep)
 	report_stacks_text(report_health(rep), stacks, sizeof(stacks));
 	/* note() would be silenced by -q, and losses are always shown. */
 	if (*report_warning(rep))
-		fail_why(0, "losses: %s; of %s, %" PRIu64 " samples, %s", report_warning(rep),
+		fail_why(0, "losses: %s; of %s, %s %s, %s", report_warning(rep),
 			 info->seen == info->samples ? "what is there" : "the time asked for",
-			 info->seen, stacks);
+			 count_text(info->seen, n), plural(info->seen, "sample", "samples"),
+			 stacks);
 	say_messages(rep);
 }

@@ -162,7 +162,8 @@ static void put_amount(struct text *t)
 	if (f->samples != f->samples_total)
 		len += (size_t)snprintf(value + len, sizeof(value) - len, " of %s",
 					weight_text_of(f->samples_total, "", f->noun, n));
-	snprintf(value + len, sizeof(value) - len, "; %s lost", count_text(f->lost, n));
+	snprintf(value + len, sizeof(value) - len, "; %s lost%s", count_text(f->lost, n),
+		 f->lost && f->has_other_events ? ", of all events together" : "");
 	put_fact(t, "samples", value);
 }
 

@@ -276,7 +276,8 @@ static void put_account(struct writing *w, const struct account *a)
 	if (a->hot && a->samples >= HOT_SAMPLES && a->weight > a->idle)
 		put_hot(w, a, text, share);
 	else
-		put(w, "", "%9s %7s  %.*s", text, share, NAME_BYTES, a->name);
+		put(w, "", "%9s %7s  %.*s%s", text, share, NAME_BYTES, a->name,
+		    a->weight && a->weight == a->idle ? ", idle" : "");
 }
 
 static void put_accounts(struct writing *w)

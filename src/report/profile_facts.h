@@ -41,6 +41,7 @@ struct profile_facts {
 	const char *hidden;		/* report_hidden_text(): quiet threads; NULL: not known */
 	bool is_inverted;		/* the children of a node are its callers: view.h */
 	bool incomplete;		/* the trace is cut, damaged or has no END record */
+	bool has_other_events;		/* with samples; what was lost may be theirs */
 	bool is_part;			/* the recording goes on in another file */
 	const char *warning;		/* one line about losses and damage; "": there are none */
 };

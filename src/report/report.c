@@ -494,6 +494,16 @@ static const char *meta_or_empty(const struct report *rep, const char *key)
 	return value ? value : "";
 }
 
+/* Snapshots say themselves what they lack. */
+static bool has_other_events(const struct report *rep)
+{
+	for (uint32_t i = 0; i < rep->events.nr; i++)
+		if (i != rep->shown && rep->events.v[i].samples &&
+		    !event_is_wall_time(rep->events.v[i].kind))
+			return true;
+	return false;
+}
+
 void report_facts(const struct report *rep, struct profile_facts *f)
 {
 	const struct report_info *info = &rep->trace_summary.info;
@@ -526,6 +536,7 @@ void report_facts(const struct report *rep, struct profile_facts *f)
 		.frames_unnamed = info->frames_unnamed,
 		.names = rep->names_text,
 		.incomplete = report_is_incomplete(rep),
+		.has_other_events = has_other_events(rep),
 		.is_part = info->nr_continued > 0,
 		.warning = rep->warning,
 		.stacks = "",

@@ -106,9 +106,9 @@ static void test_lost(void **state)
 	(void)state;
 	assert_false(ending_lost_text(0, "", text));
 	assert_true(ending_lost_text(1, "", text));
-	assert_string_equal(text, "1 sample");
+	assert_string_equal(text, "1 sample lost");
 	assert_true(ending_lost_text(1200, "3 kernel stacks are missing", text));
-	assert_string_equal(text, "1,200 samples; 3 kernel stacks are missing");
+	assert_string_equal(text, "1,200 samples lost; 3 kernel stacks are missing");
 	assert_true(ending_lost_text(0, "3 kernel stacks are missing", text));
 	assert_string_equal(text, "3 kernel stacks are missing");
 }
