@@ -102,6 +102,7 @@ REPORT_SRCS := \
 	src/base/intern.c \
 	src/base/io.c \
 	src/base/kept_notes.c \
+	src/base/line_text.c \
 	src/base/memory.c \
 	src/base/memory_limit.c \
 	src/base/nearest.c \

@@ -4,8 +4,8 @@
  * process had no names, or that a probe was not put.
  *
  * The problem. Such messages come from deep inside (a table is full, a map of a JIT cannot be
- * read), where nobody knows of a trace, and some before it has begun. So they are printed there and
- * wait here, in the process that records, until its recorder takes them:
+ * read), from code that has no trace at hand, and some come before the trace has begun. So they are
+ * printed at once, and wait here until the recorder of this process takes them:
  *
  *	note_kept("process %u ...", pid)	anywhere in that process, in any thread
  *	kept_note_take(text)			the recorder, again and again

@@ -333,7 +333,7 @@ static int add_numbers(struct search *s)
 	struct proc_status status;
 	size_t ended = 0;
 
-	/* Where /proc knows nobody, nobody has ended: who needs it says that it lacks. */
+	/* Without /proc, no process counts as ended: its absence is said elsewhere. */
 	bool is_mounted = !procfs_status(getpid(), &status);
 
 	for (size_t i = 0; i < l->nr; i++) {

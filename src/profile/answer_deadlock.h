@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The deadlock that the last snapshot of a report shows, for its first answer. Who waits for whom
- * is noted while rows come; only if somebody may wait for himself are the rows of the last snapshot
- * read again (src/waits/wait_graph.h), which says whether that is certain.
+ * The deadlock that the last snapshot of a report shows, for its first answer. While rows come, it
+ * is noted which thread waits for which. If these links make a ring, the rows of the last snapshot
+ * are read again, and wait_graph.h says whether the deadlock is certain.
  *
  *	answer_deadlock_sample(a, sample)	each row of a snapshot; 0 or -ENOMEM
  *	answer_deadlock_find(a, rep)		a->text: "2 threads wait for each other: ..."; NULL:

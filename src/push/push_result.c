@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sums of what was sent, and the line that says them. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/line_text.h"
 #include "src/base/plural.h"
 #include "src/push/push.h"
 
@@ -45,75 +45,59 @@ void push_result_add(struct push_result *sum, const struct push_result *r)
 		memcpy(sum->why, r->why, sizeof(sum->why));
 }
 
-struct line {
-	char *buf;
-	size_t size, n;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct line *l, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(l->buf + l->n, l->size - l->n, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		l->n = l->n + (size_t)n < l->size ? l->n + (size_t)n : l->size - 1;
-}
-
-static void put_bytes(struct line *l, uint64_t n)
+static void put_bytes(struct line_text *l, uint64_t n)
 {
 	if (n < 10000)
-		put(l, "%" PRIu64 " B", n);
+		line_put(l, "%" PRIu64 " B", n);
 	else if (n < 10000000)
-		put(l, "%.1f kB", (double)n / 1e3);
+		line_put(l, "%.1f kB", (double)n / 1e3);
 	else
-		put(l, "%.1f MB", (double)n / 1e6);
+		line_put(l, "%.1f MB", (double)n / 1e6);
 }
 
-static void put_amount(struct line *l, const char *what, const struct push_amount *a)
+static void put_amount(struct line_text *l, const char *what, const struct push_amount *a)
 {
-	put(l, "%s%s %" PRIu64 " %s with %" PRIu64 " %s, %" PRIu64 " %s", l->n ? "; " : "", what,
-	    a->bodies, plural(a->bodies, "body", "bodies"), a->profiles,
-	    plural(a->profiles, "profile", "profiles"), a->samples,
-	    plural(a->samples, "sample", "samples"));
+	line_put(l, "%s%s %" PRIu64 " %s with %" PRIu64 " %s, %" PRIu64 " %s", l->len ? "; " : "",
+		 what, a->bodies, plural(a->bodies, "body", "bodies"), a->profiles,
+		 plural(a->profiles, "profile", "profiles"), a->samples,
+		 plural(a->samples, "sample", "samples"));
 }
 
 void push_result_text(const struct push_result *r, char *buf, size_t size)
 {
-	struct line l = { buf, size, 0 };
+	struct line_text l = { buf, size, 0 };
 
 	put_amount(&l, "delivered", &r->delivered);
-	put(&l, ", ");
+	line_put(&l, ", ");
 	put_bytes(&l, r->delivered.bytes);
 	if (r->delivered.raw_bytes != r->delivered.bytes) {
-		put(&l, " (");
+		line_put(&l, " (");
 		put_bytes(&l, r->delivered.raw_bytes);
-		put(&l, " before compression)");
+		line_put(&l, " before compression)");
 	}
 	if (r->lost)
-		put(&l, "; it says that %" PRIu64 " %s lost", r->lost,
-		    plural(r->lost, "sample was", "samples were"));
+		line_put(&l, "; it says that %" PRIu64 " %s lost", r->lost,
+			 plural(r->lost, "sample was", "samples were"));
 	if (r->partial)
-		put(&l, "; %" PRIu64 " of them only in part: %" PRIu64 " %s rejected", r->partial,
-		    r->rejected_profiles, plural(r->rejected_profiles, "profile was",
-						 "profiles were"));
+		line_put(&l, "; %" PRIu64 " of them only in part: %" PRIu64 " %s rejected",
+			 r->partial, r->rejected_profiles,
+			 plural(r->rejected_profiles, "profile was", "profiles were"));
 	if (r->refused.bodies)
 		put_amount(&l, "refused", &r->refused);
 	if (r->skipped.bodies)
 		put_amount(&l, "before", &r->skipped);
 	if (r->again)
-		put(&l, "; %" PRIu64 " %s sent again as a whole, of which the receiver may have "
-			"stored a part before",
-		    r->again, plural(r->again, "body was", "bodies were"));
+		line_put(&l,
+			 "; %" PRIu64 " %s sent again as a whole, of which the receiver may have "
+			 "stored a part before",
+			 r->again, plural(r->again, "body was", "bodies were"));
 	if (r->cut_values)
-		put(&l, "; %" PRIu64 " %s cut", r->cut_values,
-		    plural(r->cut_values, "label was", "labels were"));
+		line_put(&l, "; %" PRIu64 " %s cut", r->cut_values,
+			 plural(r->cut_values, "label was", "labels were"));
 	if (r->capped)
-		put(&l, "; %" PRIu64 " %s too large for the protocol", r->capped,
-		    plural(r->capped, "weight was", "weights were"));
+		line_put(&l, "; %" PRIu64 " %s too large for the protocol", r->capped,
+			 plural(r->capped, "weight was", "weights were"));
 	if (r->failures)
-		put(&l, "; %" PRIu64 " of %" PRIu64 " %s failed", r->failures, r->requests,
-		    plural(r->requests, "request", "requests"));
+		line_put(&l, "; %" PRIu64 " of %" PRIu64 " %s failed", r->failures, r->requests,
+			 plural(r->requests, "request", "requests"));
 }

@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/recording/ending_text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/line_text.h"
 #include "src/base/plural.h"
 #include "src/recording/live_line.h"
 #include "src/report/weight_text.h"
-
-struct text {
-	char *s;
-	size_t size, len;
-};
-
-static void __attribute__((format(printf, 2, 3))) put(struct text *t, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(t->s + t->len, t->size - t->len, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		t->len += (size_t)n < t->size - t->len ? (size_t)n : t->size - t->len - 1;
-}
 
 static bool is_plain(const char *s)
 {
@@ -35,23 +18,23 @@ static bool is_plain(const char *s)
 }
 
 /* Quotes it where a shell would not take it for one word. */
-static void put_word(struct text *t, const char *s)
+static void put_word(struct line_text *t, const char *s)
 {
 	if (is_plain(s)) {
-		put(t, "%s", s);
+		line_put(t, "%s", s);
 		return;
 	}
-	put(t, "%s'", *s == '-' ? "./" : "");
+	line_put(t, "%s'", *s == '-' ? "./" : "");
 	for (size_t i = 0; s[i]; i++)
-		put(t, s[i] == '\'' ? "'\\''" : "%c", s[i]);
-	put(t, "'");
+		line_put(t, s[i] == '\'' ? "'\\''" : "%c", s[i]);
+	line_put(t, "'");
 }
 
-static void put_count(struct text *t, uint64_t nr, const char *one, const char *many)
+static void put_count(struct line_text *t, uint64_t nr, const char *one, const char *many)
 {
 	char n[WEIGHT_TEXT_MAX];
 
-	put(t, "%s %s", count_text(nr, n), plural(nr, one, many));
+	line_put(t, "%s %s", count_text(nr, n), plural(nr, one, many));
 }
 
 /* 100.0 only if all are. */
@@ -64,43 +47,43 @@ static double percent_whole(const struct ending *e)
 
 void ending_text(const struct ending *e, char out[ENDING_TEXT_MAX])
 {
-	struct text t = { out, ENDING_TEXT_MAX, 0 };
+	struct line_text t = { out, ENDING_TEXT_MAX, 0 };
 	char size[32];
 
 	out[0] = 0;
 	if (e->has_samples)
 		put_count(&t, e->samples, "sample", "samples");
 	if (e->has_samples && e->scans)
-		put(&t, " and ");
+		line_put(&t, " and ");
 	if (!e->has_samples || e->scans)
 		put_count(&t, e->scans, "snapshot", "snapshots");
-	put(&t, " of ");
+	line_put(&t, " of ");
 	put_count(&t, e->threads, "thread", "threads");
-	put(&t, " in %.1f s, ", (double)e->ns / 1e9);
+	line_put(&t, " in %.1f s, ", (double)e->ns / 1e9);
 	if (e->user_stacks)
-		put(&t, "%.1f %% of user stacks whole, ", percent_whole(e));
-	put(&t, "%s in ", human_bytes(e->bytes, size));
+		line_put(&t, "%.1f %% of user stacks whole, ", percent_whole(e));
+	line_put(&t, "%s in ", human_bytes(e->bytes, size));
 	if (!e->path) {
-		put(&t, "%s", e->place);
+		line_put(&t, "%s", e->place);
 		return;
 	}
 	put_word(&t, e->path);
 	if (e->has_reports)
 		return;
-	put(&t, "; next: probee report");
+	line_put(&t, "; next: probee report");
 	if (!strcmp(e->path, "trace.pbz"))	/* it is looked for */
 		return;
-	put(&t, " ");
+	line_put(&t, " ");
 	put_word(&t, e->path);
 }
 
 bool ending_lost_text(uint64_t samples, const char *others, char out[LOST_TEXT_MAX])
 {
-	struct text t = { out, LOST_TEXT_MAX, 0 };
+	struct line_text t = { out, LOST_TEXT_MAX, 0 };
 
 	out[0] = 0;
 	if (samples)
-		put_count(&t, samples, "sample", "samples");
-	put(&t, "%s%s", samples && *others ? "; " : "", others);
+		put_count(&t, samples, "sample lost", "samples lost");
+	line_put(&t, "%s%s", samples && *others ? "; " : "", others);
 	return t.len > 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/report/report_text.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/line_text.h"
 #include "src/base/plural.h"
 #include "src/model/loss_words.h"
 #include "src/model/record.h"
@@ -23,25 +23,8 @@ enum { USERS_SHOWN = 3 };
 #define NAMED_CAUSES 3
 #define NAME_MAX_BYTES 28
 
-struct text {
-	char *s;
-	size_t size, len;
-};
-
-static __attribute__((format(printf, 2, 3))) void put(struct text *t, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(t->s + t->len, t->size - t->len, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		t->len += (size_t)n < t->size - t->len ? (size_t)n : t->size - t->len - 1;
-}
-
 /* "ring-full 7, throttled 2": losses counted in samples. */
-static void put_causes(struct text *t, const struct report_info *info)
+static void put_causes(struct line_text *t, const struct report_info *info)
 {
 	const char *sep = "";
 	char n[WEIGHT_TEXT_MAX];
@@ -49,13 +32,14 @@ static void put_causes(struct text *t, const struct report_info *info)
 	for (unsigned cause = 0; cause < LOSS_CAUSES; cause++) {
 		if (!info->lost[cause] || !loss_is_samples(cause))
 			continue;
-		put(t, "%s%s %s", sep, loss_cause_name(cause), count_text(info->lost[cause], n));
+		line_put(t, "%s%s %s", sep, loss_cause_name(cause),
+			 count_text(info->lost[cause], n));
 		sep = ", ";
 	}
 }
 
 /* Those counted in other things, as words. */
-static void put_other_losses(struct text *t, const struct report_info *info)
+static void put_other_losses(struct line_text *t, const struct report_info *info)
 {
 	char n[WEIGHT_TEXT_MAX], words[128];
 
@@ -64,36 +48,38 @@ static void put_other_losses(struct text *t, const struct report_info *info)
 			continue;
 		loss_words(cause, info->lost[cause], count_text(info->lost[cause], n), words,
 			   sizeof(words));
-		put(t, "%s%s", t->len ? "; " : "", words);
+		line_put(t, "%s%s", t->len ? "; " : "", words);
 	}
 }
 
-static void put_losses(struct text *t, const struct report_info *info)
+static void put_losses(struct line_text *t, const struct report_info *info)
 {
 	char n[WEIGHT_TEXT_MAX];
 
 	if (info->lost_samples) {
-		put(t, "%s sample%s lost (", count_text(info->lost_samples, n),
-		    info->lost_samples == 1 ? "" : "s");
+		line_put(t, "%s sample%s lost (", count_text(info->lost_samples, n),
+			 info->lost_samples == 1 ? "" : "s");
 		put_causes(t, info);
-		put(t, ")");
+		line_put(t, ")");
 	}
 	put_other_losses(t, info);
 }
 
-static void put_refused(struct text *t, const struct trace_status *st)
+static void put_refused(struct line_text *t, const struct trace_status *st)
 {
 	char a[WEIGHT_TEXT_MAX], b[WEIGHT_TEXT_MAX];
 
-	put(t, "%s%s of %s bytes were not read, because they stand for more than a recording of "
-	       "that size holds (--no-limits reads them)",
-	    t->len ? "; " : "", count_text(st->refused_bytes, a), count_text(st->file_bytes, b));
+	line_put(t,
+		 "%s%s of %s bytes were not read, because they stand for more than a recording of "
+		 "that size holds (--no-limits reads them)",
+		 t->len ? "; " : "", count_text(st->refused_bytes, a),
+		 count_text(st->file_bytes, b));
 }
 
 void report_warning_text(const struct report_info *info, char *out, size_t size)
 {
 	const struct trace_status *st = &info->status;
-	struct text t = { out, size, 0 };
+	struct line_text t = { out, size, 0 };
 	/* A recording that goes on has one segment without END. */
 	uint32_t unfinished = info->nr_segments - info->nr_ended;
 	char n[WEIGHT_TEXT_MAX];
@@ -104,39 +90,39 @@ void report_warning_text(const struct report_info *info, char *out, size_t size)
 	if (info->lost_all)
 		put_losses(&t, info);
 	if (st->bad_chunks)
-		put(&t, "%s%s chunk%s damaged", t.len ? "; " : "", count_text(st->bad_chunks, n),
-		    st->bad_chunks == 1 ? "" : "s");
+		line_put(&t, "%s%s chunk%s damaged", t.len ? "; " : "",
+			 count_text(st->bad_chunks, n), st->bad_chunks == 1 ? "" : "s");
 	if (st->refused_bytes)
 		put_refused(&t, st);
 	else if (st->truncated && !info->goes_on)
-		put(&t, "%sthe file was cut short", t.len ? "; " : "");
+		line_put(&t, "%sthe file was cut short", t.len ? "; " : "");
 	else if (unfinished && info->nr_segments > 1)
-		put(&t, "%s%u of %u recordings were not finished", t.len ? "; " : "", unfinished,
-		    info->nr_segments);
+		line_put(&t, "%s%u of %u recordings were not finished", t.len ? "; " : "",
+			 unfinished, info->nr_segments);
 	else if (unfinished)
-		put(&t, "%sthe recording was not finished", t.len ? "; " : "");
+		line_put(&t, "%sthe recording was not finished", t.len ? "; " : "");
 	if (info->refused)
-		put(&t, "%s%s impossible %s refused", t.len ? "; " : "",
-		    count_text(info->refused, n),
-		    plural(info->refused, "definition", "definitions"));
+		line_put(&t, "%s%s impossible %s refused", t.len ? "; " : "",
+			 count_text(info->refused, n),
+			 plural(info->refused, "definition", "definitions"));
 }
 
 /*
  * The reasons why rows are not complete: "memory-busy 2, reader hung 1". Threads that ran or had
  * ended are not among them, because that is no error.
  */
-static void put_problem(struct text *t, const char **sep, const char *what, uint64_t nr)
+static void put_problem(struct line_text *t, const char **sep, const char *what, uint64_t nr)
 {
 	char n[WEIGHT_TEXT_MAX];
 
 	if (!nr)
 		return;
-	put(t, "%s%s %s", *sep, what, count_text(nr, n));
+	line_put(t, "%s%s %s", *sep, what, count_text(nr, n));
 	*sep = ", ";
 }
 
 /* "not-read 3, kernel stack 2": rows whose stacks are missing; nothing when all are there. */
-static void put_scan_errors(struct text *t, const struct report_scans *w, const char *sep)
+static void put_scan_errors(struct line_text *t, const struct report_scans *w, const char *sep)
 {
 	for (unsigned end = 0; end <= STACK_ENDS; end++)
 		if (!stack_end_is_root(end) && stack_end_has_stack(end) && end != END_TORN)
@@ -155,23 +141,23 @@ uint64_t report_scans_lack(const struct report_scans *w)
 
 bool report_scans_are_whole(const struct report_scans *w)
 {
-	struct text t = { (char[16]){ 0 }, 16, 0 };
+	struct line_text t = { (char[16]){ 0 }, 16, 0 };
 
 	put_scan_errors(&t, w, "");
 	return !t.len && !report_scans_lack(w) && !w->torn;
 }
 
 /* "; 2 kernel stacks are missing" */
-static void put_lack(struct text *t, uint64_t nr, const char *one, const char *many)
+static void put_lack(struct line_text *t, uint64_t nr, const char *one, const char *many)
 {
 	char n[WEIGHT_TEXT_MAX];
 
 	if (nr)
-		put(t, "; %s %s", count_text(nr, n), plural(nr, one, many));
+		line_put(t, "; %s %s", count_text(nr, n), plural(nr, one, many));
 }
 
 /* "; 236 user stacks: no unwind information, frame pointer chain broke (no-fde)" */
-static void put_ends(struct text *t, const struct report_scans *w)
+static void put_ends(struct line_text *t, const struct report_scans *w)
 {
 	char n[WEIGHT_TEXT_MAX];
 
@@ -179,23 +165,24 @@ static void put_ends(struct text *t, const struct report_scans *w)
 		if (stack_end_is_root(end) || !stack_end_has_stack(end) || end == END_TORN ||
 		    !w->ends[end])
 			continue;
-		put(t, "; %s user %s: %s", count_text(w->ends[end], n),
-		    plural(w->ends[end], "stack", "stacks"), stack_cause_text(end));
+		line_put(t, "; %s user %s: %s", count_text(w->ends[end], n),
+			 plural(w->ends[end], "stack", "stacks"), stack_cause_text(end));
 		if (end < STACK_ENDS)
-			put(t, " (%s)", stack_end_name(end));
+			line_put(t, " (%s)", stack_end_name(end));
 	}
 }
 
 void report_scans_text(const struct report_scans *w, char *out, size_t size)
 {
 	char a[WEIGHT_TEXT_MAX], b[WEIGHT_TEXT_MAX];
-	struct text t = { out, size, 0 };
+	struct line_text t = { out, size, 0 };
 
 	out[0] = 0;
 	if (!w->count)
 		return;
-	put(&t, "%s %s, %s %s", count_text(w->count, a), plural(w->count, "snapshot", "snapshots"),
-	    count_text(w->rows, b), plural(w->rows, "thread state", "thread states"));
+	line_put(&t, "%s %s, %s %s", count_text(w->count, a),
+		 plural(w->count, "snapshot", "snapshots"), count_text(w->rows, b),
+		 plural(w->rows, "thread state", "thread states"));
 	put_lack(&t, report_scans_lack(w), "thread has no row", "threads have no row");
 	put_lack(&t, w->torn, "thread ran while it was read", "threads ran while they were read");
 	put_lack(&t, w->kernel_failed, "kernel stack is missing", "kernel stacks are missing");
@@ -206,29 +193,29 @@ void report_scans_text(const struct report_scans *w, char *out, size_t size)
 void report_scan_sums_text(const struct report_scans *w, char *out, size_t size)
 {
 	char a[WEIGHT_TEXT_MAX], b[WEIGHT_TEXT_MAX], c[WEIGHT_TEXT_MAX], d[WEIGHT_TEXT_MAX];
-	struct text t = { out, size, 0 };
+	struct line_text t = { out, size, 0 };
 	size_t before;
 
 	out[0] = 0;
 	if (!w->count)
 		return;
-	put(&t, "%s: %s %s seen = %s %s", count_text(w->count, a), count_text(w->tasks_seen, b),
-	    plural(w->tasks_seen, "task", "tasks"), count_text(w->rows, c),
-	    plural(w->rows, "row", "rows"));
-	put(&t, " + %s %s + %s not asked for", count_text(w->skipped_idle_kthreads, a),
-	    plural(w->skipped_idle_kthreads, "idle kernel thread", "idle kernel threads"),
-	    count_text(w->filtered, b));
+	line_put(&t, "%s: %s %s seen = %s %s", count_text(w->count, a),
+		 count_text(w->tasks_seen, b), plural(w->tasks_seen, "task", "tasks"),
+		 count_text(w->rows, c), plural(w->rows, "row", "rows"));
+	line_put(&t, " + %s %s + %s not asked for", count_text(w->skipped_idle_kthreads, a),
+		 plural(w->skipped_idle_kthreads, "idle kernel thread", "idle kernel threads"),
+		 count_text(w->filtered, b));
 	if (report_scans_lack(w))
-		put(&t, " + %s missing", count_text(report_scans_lack(w), a));
-	put(&t, "; %s on a CPU, %s torn, %s vanished; %s page faults; errors: ",
-	    count_text(w->on_cpu, a), count_text(w->torn, b), count_text(w->vanished, c),
-	    count_text(w->read_faults, d));
+		line_put(&t, " + %s missing", count_text(report_scans_lack(w), a));
+	line_put(&t, "; %s on a CPU, %s torn, %s vanished; %s page faults; errors: ",
+		 count_text(w->on_cpu, a), count_text(w->torn, b), count_text(w->vanished, c),
+		 count_text(w->read_faults, d));
 	before = t.len;
 	put_scan_errors(&t, w, "");
 	if (t.len == before)
-		put(&t, "none");
-	put(&t, "; %.3f ms each, %.3f ms the longest",
-	    (double)w->duration_ns / 1e6 / (double)w->count, (double)w->longest_ns / 1e6);
+		line_put(&t, "none");
+	line_put(&t, "; %.3f ms each, %.3f ms the longest",
+		 (double)w->duration_ns / 1e6 / (double)w->count, (double)w->longest_ns / 1e6);
 }
 
 void report_rate_lowered_text(const char *lowered, char *out, size_t size)
@@ -241,7 +228,7 @@ void report_rate_lowered_text(const char *lowered, char *out, size_t size)
 		{ "memory", "too many stacks waited for unwind tables" },
 		{ "start", "a high rate is not tried at once" },
 	};
-	struct text t = { out, size, 0 };
+	struct line_text t = { out, size, 0 };
 	double lowest, asked;
 	char cause[16];
 
@@ -249,11 +236,11 @@ void report_rate_lowered_text(const char *lowered, char *out, size_t size)
 	if (!lowered || sscanf(lowered, "lowest=%lf asked=%lf passed=%*u cause=%15[a-z]", &lowest,
 			       &asked, cause) != 3)
 		return;
-	put(&t, "the rate was lowered, to %.6g of %.6g Hz at times", lowest, asked);
+	line_put(&t, "the rate was lowered, to %.6g of %.6g Hz at times", lowest, asked);
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (!strcmp(cause, causes[i].cause))
-			put(&t, ", because %s", causes[i].text);
-	put(&t, "; samples weigh as much more");
+			line_put(&t, ", because %s", causes[i].text);
+	line_put(&t, "; samples weigh as much more");
 }
 
 /* Reads "1000=8 ", and goes on behind it. A trace may have a million of them. */
@@ -274,55 +261,57 @@ static bool read_user_rate(const char **at, unsigned long *user, unsigned long *
 
 void report_user_rates_text(const char *rates, char *out, size_t size)
 {
-	struct text t = { out, size, 0 };
+	struct line_text t = { out, size, 0 };
 	unsigned long user, times;
 	unsigned nr = 0;
 
 	out[0] = 0;
 	while (rates && read_user_rate(&rates, &user, &times))
 		if (nr++ < USERS_SHOWN)
-			put(&t, "%sone stack in %lu of user %lu", nr > 1 ? ", " : "", times, user);
+			line_put(&t, "%sone stack in %lu of user %lu", nr > 1 ? ", " : "", times,
+				 user);
 	if (nr > USERS_SHOWN)
-		put(&t, ", and fewer of %u other users", nr - USERS_SHOWN);
+		line_put(&t, ", and fewer of %u other users", nr - USERS_SHOWN);
 	if (nr)
-		put(&t, " %s taken, to keep within the budget, and %s as much more",
-		    nr > 1 ? "were" : "was", nr > 1 ? "weigh" : "weighs");
+		line_put(&t, " %s taken, to keep within the budget, and %s as much more",
+			 nr > 1 ? "were" : "was", nr > 1 ? "weigh" : "weighs");
 }
 
 void report_outside_text(const char *outside, char *out, size_t size)
 {
 	unsigned long long threads, samples = 0;
-	struct text t = { out, size, 0 };
+	struct line_text t = { out, size, 0 };
 	char n[WEIGHT_TEXT_MAX];
 	int nr = outside ? sscanf(outside, "threads=%llu samples=%llu", &threads, &samples) : 0;
 
 	out[0] = 0;
 	if (nr < 1)
 		return;
-	put(&t, "from inside a PID namespace: %s %s of the machine %s outside of it and left out",
-	    count_text(threads, n), plural(threads, "thread", "threads"),
-	    plural(threads, "is", "are"));
+	line_put(&t,
+		 "from inside a PID namespace: %s %s of the machine %s outside of it and left out",
+		 count_text(threads, n), plural(threads, "thread", "threads"),
+		 plural(threads, "is", "are"));
 	if (nr == 2)
-		put(&t, ", with %s %s", count_text(samples, n),
-		    plural(samples, "sample", "samples"));
+		line_put(&t, ", with %s %s", count_text(samples, n),
+			 plural(samples, "sample", "samples"));
 }
 
 /* ---- the event ---- */
 
 void report_rate_text(const struct trace_event *e, char *out, size_t size)
 {
-	struct text t = { out, size, 0 };
+	struct line_text t = { out, size, 0 };
 	char n[WEIGHT_TEXT_MAX];
 
 	out[0] = 0;
 	if (e->freq_mhz)
-		put(&t, "%g Hz", (double)e->freq_mhz / 1000);
+		line_put(&t, "%g Hz", (double)e->freq_mhz / 1000);
 	else if (event_is_wall_time(e->kind) && e->period && !strcmp(e->unit, "ns"))
-		put(&t, "every %s", weight_text(e->period, e->unit, n));
+		line_put(&t, "every %s", weight_text(e->period, e->unit, n));
 	else if (e->period > 1 && !e->is_counted)
-		put(&t, "one per %s", weight_text(e->period, e->unit, n));
+		line_put(&t, "one per %s", weight_text(e->period, e->unit, n));
 	if (t.len && e->varies)
-		put(&t, " and others");
+		line_put(&t, " and others");
 }
 
 /* The quantity that an event measures, if its name does not say so; else NULL. */
@@ -333,21 +322,21 @@ static const char *measure(const struct trace_event *e)
 	return event_is_wall_time(e->kind) ? "wall time" : NULL;
 }
 
-static void put_event(struct text *t, const struct trace_event *e)
+static void put_event(struct line_text *t, const struct trace_event *e)
 {
 	char label[EVENT_LABEL_MAX], rate[128];
 
 	trace_event_label(e, label);
 	report_rate_text(e, rate, sizeof(rate));
 	if (measure(e))
-		put(t, "%s (%s%s%s)", measure(e), label, *rate ? ", " : "", rate);
+		line_put(t, "%s (%s%s%s)", measure(e), label, *rate ? ", " : "", rate);
 	else
-		put(t, "%s%s%s%s", label, *rate ? " (" : "", rate, *rate ? ")" : "");
+		line_put(t, "%s%s%s%s", label, *rate ? " (" : "", rate, *rate ? ")" : "");
 }
 
 void report_shown_text(const struct trace_events *events, uint32_t shown, char *out, size_t size)
 {
-	struct text t = { out, size, 0 };
+	struct line_text t = { out, size, 0 };
 	char others[256];
 
 	out[0] = 0;
@@ -356,22 +345,22 @@ void report_shown_text(const struct trace_events *events, uint32_t shown, char *
 	put_event(&t, &events->v[shown]);
 	trace_events_list(events, true, shown, others, sizeof(others));
 	if (*others)
-		put(&t, ". Also recorded: %s; see --event", others);
+		line_put(&t, ". Also recorded: %s; see --event", others);
 }
 
-static void put_samples(struct text *t, uint64_t nr)
+static void put_samples(struct line_text *t, uint64_t nr)
 {
 	char n[WEIGHT_TEXT_MAX];
 
-	put(t, "%s sample%s", count_text(nr, n), nr == 1 ? "" : "s");
+	line_put(t, "%s sample%s", count_text(nr, n), nr == 1 ? "" : "s");
 }
 
-static void put_thread_states(struct text *t, const struct report_amount *a)
+static void put_thread_states(struct line_text *t, const struct report_amount *a)
 {
 	char n[WEIGHT_TEXT_MAX];
 
-	put(t, "%s snapshot%s, ", count_text(a->scans, n), a->scans == 1 ? "" : "s");
-	put(t, "%s thread state%s", count_text(a->samples, n), a->samples == 1 ? "" : "s");
+	line_put(t, "%s snapshot%s, ", count_text(a->scans, n), a->scans == 1 ? "" : "s");
+	line_put(t, "%s thread state%s", count_text(a->samples, n), a->samples == 1 ? "" : "s");
 }
 
 /* True if each sample counts 1, so that the weight says nothing more than the number. */
@@ -397,13 +386,13 @@ static const char *amount_weight(const struct report_amount *a, char buf[WEIGHT_
 
 void report_amount_text(const struct report_amount *a, char *out, size_t size)
 {
-	struct text t = { out, size, 0 };
+	struct line_text t = { out, size, 0 };
 	const struct trace_event *e = a->event;
 	char n[WEIGHT_TEXT_MAX];
 
 	out[0] = 0;
 	if (!e || !a->samples) {
-		put(&t, "no samples");
+		line_put(&t, "no samples");
 		return;
 	}
 	if (event_is_wall_time(e->kind)) {
@@ -411,34 +400,35 @@ void report_amount_text(const struct report_amount *a, char *out, size_t size)
 		return;
 	}
 	if (!is_only_counted(e))
-		put(&t, "%s%s%s in ", about(e), amount_weight(a, n),
-		    event_is_cpu_time(e->kind) && !strcmp(e->unit, "ns") ? " of CPU time" : "");
+		line_put(&t, "%s%s%s in ", about(e), amount_weight(a, n),
+			 event_is_cpu_time(e->kind) && !strcmp(e->unit, "ns") ? " of CPU time"
+									      : "");
 	put_samples(&t, a->samples);
 }
 
 void report_title_text(const char *subject, const struct report_amount *a, char *out, size_t size)
 {
-	struct text t = { out, size, 0 };
+	struct line_text t = { out, size, 0 };
 	const struct trace_event *e = a->event;
 	char n[WEIGHT_TEXT_MAX];
 
 	out[0] = 0;
 	if (*subject)
-		put(&t, "%s, ", subject);
+		line_put(&t, "%s, ", subject);
 	if (!e || !a->samples) {
-		put(&t, "no samples");
+		line_put(&t, "no samples");
 		return;
 	}
 	if (measure(e))
-		put(&t, "%s, ", measure(e));
+		line_put(&t, "%s, ", measure(e));
 	else if (strcmp(e->unit, "count"))
-		put(&t, "%s, ", e->name);
+		line_put(&t, "%s, ", e->name);
 	if (event_is_wall_time(e->kind)) {
 		put_thread_states(&t, a);
 		return;
 	}
 	if (!is_only_counted(e))
-		put(&t, "%s%s, ", about(e), amount_weight(a, n));
+		line_put(&t, "%s%s, ", about(e), amount_weight(a, n));
 	put_samples(&t, a->samples);
 }
 
@@ -460,29 +450,30 @@ const char *report_share_text(uint64_t part, uint64_t whole, char buf[SHARE_MAX]
 
 void report_stacks_text(const struct stack_health *h, char *out, size_t size)
 {
-	struct text t = { out, size, 0 };
+	struct line_text t = { out, size, 0 };
 	char n[WEIGHT_TEXT_MAX], share[SHARE_MAX];
 	uint64_t nr = h->all.stacks;
 
 	out[0] = 0;
 	if (!nr) {
-		put(&t, "no user stacks");
+		line_put(&t, "no user stacks");
 		return;
 	}
 	if (nr == 1)
-		put(&t, "%s",
-		    h->all.whole ? "the one user stack is whole"
-				 : "the one user stack is not whole");
+		line_put(&t, "%s",
+			 h->all.whole ? "the one user stack is whole"
+				      : "the one user stack is not whole");
 	else
-		put(&t, "%s of %s user stacks are whole",
-		    report_share_text(h->all.whole, nr, share), count_text(nr, n));
+		line_put(&t, "%s of %s user stacks are whole",
+			 report_share_text(h->all.whole, nr, share), count_text(nr, n));
 	if (h->all.whole_guessed)
-		put(&t, " (%s with guessed frames)",
-		    report_share_text(h->all.whole_guessed, nr, share));
+		line_put(&t, " (%s with guessed frames)",
+			 report_share_text(h->all.whole_guessed, nr, share));
 }
 
 /* "libfoo.so: ", from the last part of the path. */
-static void put_binary(struct text *t, const struct stack_health *h, const struct health_row *row)
+static void put_binary(struct line_text *t, const struct stack_health *h,
+		       const struct health_row *row)
 {
 	size_t len;
 	const char *path = stack_health_path(h, row, &len), *slash = memrchr(path, '/', len);
@@ -492,14 +483,14 @@ static void put_binary(struct text *t, const struct stack_health *h, const struc
 		path = slash + 1;
 	}
 	if (len > NAME_MAX_BYTES)
-		put(t, "%.*s...: ", NAME_MAX_BYTES - 3, path);
+		line_put(t, "%.*s...: ", NAME_MAX_BYTES - 3, path);
 	else if (len)
-		put(t, "%.*s: ", (int)len, path);
+		line_put(t, "%.*s: ", (int)len, path);
 }
 
 void report_broken_text(const struct stack_health *h, char *out, size_t size)
 {
-	struct text t = { out, size, 0 };
+	struct line_text t = { out, size, 0 };
 	uint64_t left = h->all.stacks - h->all.whole;
 	char share[SHARE_MAX];
 
@@ -507,17 +498,17 @@ void report_broken_text(const struct stack_health *h, char *out, size_t size)
 	for (size_t i = 0; i < h->nr_broken && i < NAMED_CAUSES; i++) {
 		const struct health_row *row = &h->broken[i];
 
-		put(&t, "%s%s ", i ? "; " : "",
-		    report_share_text(row->samples, h->all.stacks, share));
+		line_put(&t, "%s%s ", i ? "; " : "",
+			 report_share_text(row->samples, h->all.stacks, share));
 		put_binary(&t, h, row);
-		put(&t, "%s", stack_cause_text(row->end));
+		line_put(&t, "%s", stack_cause_text(row->end));
 		if (row->end == END_BAD_RULE && row->has_addr)
-			put(&t, " at 0x%llx", (unsigned long long)row->addr);
+			line_put(&t, " at 0x%llx", (unsigned long long)row->addr);
 		left -= row->samples;
 	}
 	if (left && t.len)
-		put(&t, "; %s for other reasons (probee info)",
-		    report_share_text(left, h->all.stacks, share));
+		line_put(&t, "; %s for other reasons (probee info)",
+			 report_share_text(left, h->all.stacks, share));
 }
 
 void report_names_text(const struct name_health *h, char *out, size_t size)

@@ -67,6 +67,6 @@ int main(void)
 		cmocka_unit_test(test_long),
 	};
 
-	fail_set_verbosity(-1);		/* they are kept though nobody wants to read them */
+	fail_set_verbosity(-1);		/* as with -q: not printed, but kept */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,20 +72,11 @@ void runtime_attacher_free(struct runtime_attacher *a)
 	free(a);
 }
 
-static int read_memory(void *ctx, uint64_t addr, void *buf, size_t len)
-{
-	const struct look *l = ctx;
-
-	if (len > MEMORY_READER_BYTES)
-		return -EFAULT;
-	return memory_reader_get(l->attacher->memory, (pid_t)l->tgid, addr, buf, len,
-				 l->job.unwanted);
-}
-
 static void look_run(struct worker_job *job)
 {
 	struct look *l = (struct look *)job;
-	const struct target_memory memory = { read_memory, l };
+	struct memory_of_process of = { l->attacher->memory, (pid_t)l->tgid, l->job.unwanted };
+	const struct target_memory memory = { memory_of_process, &of };
 
 	l->err = runtime_attach(&l->image, l->bias, &memory, &l->runtime);
 }

@@ -71,20 +71,11 @@ void runtime_locks_free(struct runtime_locks *l)
 
 /* ---- in a thread ---- */
 
-static int read_memory(void *ctx, uint64_t addr, void *buf, size_t len)
-{
-	const struct look *k = ctx;
-
-	if (len > MEMORY_READER_BYTES)
-		return -EFAULT;
-	return memory_reader_get(k->locks->memory, (pid_t)k->tgid, addr, buf, len,
-				 k->job.unwanted);
-}
-
 static void look_run(struct worker_job *job)
 {
 	struct look *k = (struct look *)job;
-	const struct target_memory memory = { read_memory, k };
+	struct memory_of_process of = { k->locks->memory, (pid_t)k->tgid, k->job.unwanted };
+	const struct target_memory memory = { memory_of_process, &of };
 	uint64_t began = now_ns();
 
 	k->err = runtime_waits(k->image, k->bias, &memory, &k->hints, k->waits, k->nr);

@@ -126,20 +126,11 @@ void runtime_names_free(struct runtime_names *n)
 
 /* ---- reading, in a thread ---- */
 
-static int read_memory(void *ctx, uint64_t addr, void *buf, size_t len)
-{
-	const struct code *c = ctx;
-
-	if (len > MEMORY_READER_BYTES)
-		return -EFAULT;
-	return memory_reader_get(c->names->memory, (pid_t)c->tgid, addr, buf, len,
-				 c->job.unwanted);
-}
-
 static void code_run(struct worker_job *job)
 {
 	struct code *c = (struct code *)job;
-	const struct target_memory memory = { read_memory, c };
+	struct memory_of_process of = { c->names->memory, (pid_t)c->tgid, c->job.unwanted };
+	const struct target_memory memory = { memory_of_process, &of };
 	const struct runtime_process process = { memory, c->names->keep, c->serial };
 
 	c->err = runtime_code_read_kept(c->image, c->bias, &process, c->kind, c->addr, c->cookie,

@@ -118,20 +118,11 @@ void runtime_threads_free(struct runtime_threads *t)
 
 /* ---- in a thread ---- */
 
-static int read_memory(void *ctx, uint64_t addr, void *buf, size_t len)
-{
-	const struct look *k = ctx;
-
-	if (len > MEMORY_READER_BYTES)
-		return -EFAULT;
-	return memory_reader_get(k->threads->memory, (pid_t)k->tgid, addr, buf, len,
-				 k->job.unwanted);
-}
-
 static void look_run(struct worker_job *job)
 {
 	struct look *k = (struct look *)job;
-	const struct target_memory memory = { read_memory, k };
+	struct memory_of_process of = { k->threads->memory, (pid_t)k->tgid, k->job.unwanted };
+	const struct target_memory memory = { memory_of_process, &of };
 	uint64_t began = now_ns();
 
 	k->err = runtime_thread_names(k->image, k->bias, &memory, k->names, k->nr_names);

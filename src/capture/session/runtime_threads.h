@@ -3,9 +3,9 @@
  * What runtimes call their threads: threading.Thread.name, where the kernel only knows "python3",
  * and all of java.lang.Thread.name, of which the kernel has 15 bytes.
  *
- * The problem. The name is in the memory of the process, which may block whoever reads it. It may
- * be there only some time after the thread was met: the runtime notes a thread when it has begun,
- * and that a process has a runtime is known when its files were looked at.
+ * The problem. The name is in the memory of the process, and reading that may block. The name may
+ * come later than the thread: a runtime lists a thread some time after its begin, and the recorder
+ * learns that a process has a runtime only when it has looked at the files of the process.
  *
  * The idea. Threads that a recording defines are put on a list. A look at their process, in a
  * thread that reads through a child which can be left behind (memory_reader.h), answers for all of

@@ -284,6 +284,15 @@ int memory_reader_get(struct memory_reader *r, pid_t pid, uint64_t addr, void *b
 	return 0;
 }
 
+int memory_of_process(void *of, uint64_t addr, void *buf, size_t len)
+{
+	const struct memory_of_process *m = of;
+
+	if (len > MEMORY_READER_BYTES)
+		return -EFAULT;
+	return memory_reader_get(m->reader, m->pid, addr, buf, len, m->unwanted);
+}
+
 unsigned memory_reader_hung(const struct memory_reader *r)
 {
 	return r->nr_hung;

@@ -45,5 +45,14 @@ struct memory_reader *memory_reader_new(struct child_forker *forker, struct user
  */
 int memory_reader_get(struct memory_reader *r, pid_t pid, uint64_t addr, void *buf, size_t bytes,
 		      const atomic_bool *unwanted);
+
+/* What to read, for target_memory: { memory_of_process, &of }. No more than a call may. */
+struct memory_of_process {
+	struct memory_reader *reader;
+	pid_t pid;
+	const atomic_bool *unwanted;
+};
+int memory_of_process(void *of, uint64_t addr, void *buf, size_t len);
+
 unsigned memory_reader_hung(const struct memory_reader *r);	/* children left behind so far */
 void memory_reader_free(struct memory_reader *r);	/* NULL is fine */
