@@ -6,6 +6,7 @@
 # Threads have the whole name that Java has for them, where the kernel has 15 bytes: what the program itself and jstack say is in
 # snapshots, in samples and in `probee dump`. All JVMs that are found, and other collectors and headers of the newest.
 . "$(dirname "$0")/lib.sh"
+. "$LIVE/thread_names_lib.sh"
 
 command -v javac >/dev/null || skip "no JDK on this machine"
 javac -encoding UTF-8 --release 11 -d . "$ROOT/tests/workloads/JavaThreads.java" 2>javac.err || skip "javac failed: $(head -n 1 javac.err)"
@@ -13,17 +14,6 @@ javac -encoding UTF-8 --release 11 -d . "$ROOT/tests/workloads/JavaThreads.java"
 # Those of the program, of all that came: tid|name.
 ours() { awk -F'|' 'NR == FNR { tids[$1]; next } $1 in tids' said - | sort -u; }
 in_rows() { csv "$1" -q --event "$2" --columns tid,comm | ours; }
-in_dump() { "$PROBEE" dump -p "$pid" --json 2>/dev/null | python3 -c '
-import json, sys
-def walk(v):
-    if isinstance(v, dict):
-        if "tid" in v and "comm" in v:
-            print(v["tid"], v["comm"], sep="|")
-        v = list(v.values())
-    if isinstance(v, list):
-        for x in v:
-            walk(x)
-walk(json.load(sys.stdin))'; }
 # jstack says "NAME" #1 ... nid=0x1a2b or nid=1234. What is no Java thread has no number; letters of four bytes it cannot write.
 in_jstack() { python3 -c '
 import re, sys

@@ -6,6 +6,7 @@
 # Threads are called as Python calls them: what threading.enumerate() says in the program itself is in snapshots, in samples and in
 # `probee dump`. All versions that are found.
 . "$(dirname "$0")/lib.sh"
+. "$LIVE/thread_names_lib.sh"
 
 cat >names.py <<'END'
 import concurrent.futures, ctypes, os, sys, threading, time
@@ -59,17 +60,6 @@ END
 # said FILE: tid|name of each thread but the main one.
 said() { sort -u | grep -v "^$pid|" | diff - <(sort said) >&2; }
 in_rows() { csv "$1" -q --event "$2" --columns tid,comm | sort -u; }
-in_dump() { "$PROBEE" dump -p "$pid" --json 2>/dev/null | python3 -c '
-import json, sys
-def walk(v):
-    if isinstance(v, dict):
-        if "tid" in v and "comm" in v:
-            print(v["tid"], v["comm"], sep="|")
-        v = list(v.values())
-    if isinstance(v, list):
-        for x in v:
-            walk(x)
-walk(json.load(sys.stdin))'; }
 
 judge() {
 	rm -f said

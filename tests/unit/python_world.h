@@ -20,6 +20,18 @@ struct python_world {
 	uint64_t change_at, change_to;
 };
 
+static inline int world_setup(void **state)
+{
+	*state = calloc(1, sizeof(struct python_world));
+	return *state ? 0 : -1;
+}
+
+static inline int world_teardown(void **state)
+{
+	free(*state);
+	return 0;
+}
+
 static inline void world_put(struct python_world *w, uint64_t addr, const void *v, size_t len)
 {
 	memcpy(w->bytes + (addr - WORLD_BASE), v, len);

@@ -293,29 +293,17 @@ static void lock_stack_outside(void **state)
 	assert_int_equal(wait.owner, 0);
 }
 
-static int setup(void **state)
-{
-	*state = calloc(1, sizeof(struct python_world));
-	return *state ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	free(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(monitors, setup, teardown),
-		cmocka_unit_test_setup_teardown(anonymous_owner, setup, teardown),
-		cmocka_unit_test_setup_teardown(parked, setup, teardown),
-		cmocka_unit_test_setup_teardown(other_headers, setup, teardown),
+		cmocka_unit_test_setup_teardown(monitors, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(anonymous_owner, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(parked, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(other_headers, world_setup, world_teardown),
 		cmocka_unit_test(versions),
-		cmocka_unit_test_setup_teardown(no_threads, setup, teardown),
-		cmocka_unit_test_setup_teardown(tables_that_lie, setup, teardown),
-		cmocka_unit_test_setup_teardown(lock_stack_outside, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_threads, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(tables_that_lie, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(lock_stack_outside, world_setup, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

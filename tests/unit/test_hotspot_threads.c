@@ -294,29 +294,17 @@ static void short_names(void **state)
 		assert_true(names[i].is_found && !names[i].name);
 }
 
-static int setup(void **state)
-{
-	*state = calloc(1, sizeof(struct python_world));
-	return *state ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	free(*state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(headers, setup, teardown),
-		cmocka_unit_test_setup_teardown(chain, setup, teardown),
-		cmocka_unit_test_setup_teardown(letters, setup, teardown),
-		cmocka_unit_test_setup_teardown(other_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(second_way, setup, teardown),
-		cmocka_unit_test_setup_teardown(wrong_memory, setup, teardown),
-		cmocka_unit_test_setup_teardown(wrong_fields, setup, teardown),
-		cmocka_unit_test_setup_teardown(short_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(headers, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(chain, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(letters, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(other_names, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(second_way, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(wrong_memory, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(wrong_fields, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(short_names, world_setup, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

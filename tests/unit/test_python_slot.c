@@ -20,14 +20,7 @@ static struct python_layout layout;
 
 static int setup(void **state)
 {
-	*state = calloc(1, sizeof(struct python_world));
-	return *state && !python_layout_of(11, &layout) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	free(*state);
-	return 0;
+	return world_setup(state) || python_layout_of(11, &layout) ? -1 : 0;
 }
 
 static void put_threads(struct python_world *w, unsigned nr)
@@ -155,7 +148,7 @@ static void errors_are_passed_on(void **state)
 		assert_int_equal(find(w, &slot), -EAGAIN);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, world_teardown)
 
 int main(void)
 {

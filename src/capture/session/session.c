@@ -86,6 +86,30 @@ static int on_thread_name(void *session, uint32_t thread, const char *name)
 	return session_emit(s, &rec);
 }
 
+/* What looks at the threads of runtimes: who holds their locks, and what they are called. */
+static int make_looks(struct session *s)
+{
+	const struct session_deps *deps = &s->deps;
+	const struct runtime_locks_deps locks = {
+		.runtimes = deps->runtimes,
+		.begin_thread = deps->begin_thread,
+		.forker = deps->forker,
+		.costs = deps->costs,
+	};
+	const struct runtime_threads_deps threads = {
+		.runtimes = deps->runtimes,
+		.processes = process_tracker_processes(deps->tracker),
+		.begin_thread = deps->begin_thread,
+		.forker = deps->forker,
+		.costs = deps->costs,
+		.name = on_thread_name,
+		.ctx = s,
+	};
+	int err = runtime_locks_new(&locks, &s->locks);
+
+	return err ? err : runtime_threads_new(&threads, &s->threads);
+}
+
 static int make_names(struct session *s)
 {
 	const struct session_deps *deps = &s->deps;
@@ -117,22 +141,12 @@ static int make_names(struct session *s)
 		.forker = deps->forker,
 		.costs = deps->costs,
 	};
-	const struct runtime_locks_deps locks = { deps->runtimes, deps->begin_thread,
-						  deps->forker, deps->costs };
-	const struct runtime_threads_deps threads = {
-		deps->runtimes, process_tracker_processes(deps->tracker), deps->begin_thread,
-		deps->forker, deps->costs, on_thread_name, s,
-	};
 	int err = jit_names_new(&jit, &s->jit);
 
 	if (!err)
 		err = runtime_names_new(&runtimes, &s->runtimes);
 	if (!err)
 		err = runtime_attacher_new(&attacher, &s->attacher);
-	if (!err)
-		err = runtime_locks_new(&locks, &s->locks);
-	if (!err)
-		err = runtime_threads_new(&threads, &s->threads);
 	return err ? err : shadow_names_new(&s->definer.shadows);
 }
 
@@ -157,7 +171,7 @@ int session_new(const struct session_deps *deps, struct session **sp)
 	if (!err)
 		err = stuck_files_new(intern_text, s, &s->stuck);
 	if (!err)
-		err = make_names(s);
+		err = make_names(s) ?: make_looks(s);
 	if (err) {
 		session_free(s);
 		return err;
