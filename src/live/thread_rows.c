@@ -12,6 +12,7 @@
 #include "src/live/live_windows.h"
 
 #define CPU_OF_NS (5 * NSEC_PER_SEC)
+#define KNOWN_NS (NSEC_PER_SEC / 5)	/* a share of less time than this is only noise */
 
 const char *thread_row_comm(const struct thread_rows *r, const struct thread_row *row)
 {
@@ -54,7 +55,11 @@ static uint64_t *cpu_times(struct thread_rows *r, uint32_t *nr)
 		return v;
 	end = w->v[w->nr - 1].begin_ns;		/* the newest window is not over */
 	for (size_t i = w->nr - 1; i-- > 0 && end - w->v[i].begin_ns <= CPU_OF_NS;) {
-		r->cpu_of_ns = end - w->v[i].begin_ns;
+		uint64_t known = w->v[i].begin_ns > begin ? w->v[i].begin_ns : begin;
+
+		if (known + KNOWN_NS > w->v[i].end_ns)	/* the recording began at its end */
+			break;
+		r->cpu_of_ns = end - known;
 		for (size_t k = 0; k < w->v[i].nr; k++) {
 			struct live_kind kind = live_profile_kind(r->live, w->v[i].v[k].id);
 

@@ -141,7 +141,7 @@ def processes():
         if row and float(row.group(1)) > 0:
             break
         t.take(0.1)
-    assert row and 1 < float(row.group(1)) <= 110 and float(row.group(2)) > 0, t.text()
+    assert row and 0 < float(row.group(1)) <= 110 and float(row.group(2)) > 0, t.text()
     t.send("enter"); t.until(" process " + spinner); t.until("burn")
     t.send("q")
     assert t.ends() == 0

@@ -140,6 +140,27 @@ static void without_snapshots_those_that_ran(void **state)
 	live_profile_free(l);
 }
 
+/* The time before a recording began is not time in which a thread did not run. */
+static void shares_are_of_recorded_time(void **state)
+{
+	static const struct { uint64_t before, of; } v[] = {	/* ms before a second begins */
+		{ 1000, 1000 * FIX_MS }, { 600, 600 * FIX_MS }, { 100, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		struct live_profile *l = begun();
+		struct thread_rows r;
+
+		run(l, FIX_T_WORKER, -v[i].before * FIX_MS, 10 * FIX_MS);
+		run(l, FIX_T_WORKER, 0, 10 * FIX_MS);
+		assert_int_equal(thread_rows_init(&r, l, &all), 0);
+		assert_int_equal(r.cpu_of_ns, v[i].of);
+		thread_rows_release(&r);
+		live_profile_free(l);
+	}
+}
+
 static void what_is_unknown_is_said_to_be(void **state)
 {
 	struct live_profile *l = begun();
@@ -166,6 +187,7 @@ int main(void)
 		cmocka_unit_test(others_are_left_out),
 		cmocka_unit_test(those_that_ended_are_left_out),
 		cmocka_unit_test(without_snapshots_those_that_ran),
+		cmocka_unit_test(shares_are_of_recorded_time),
 		cmocka_unit_test(what_is_unknown_is_said_to_be),
 	};
 
