@@ -23,7 +23,9 @@
   tids CSV [TGID]           prints the thread ids, sorted, one a line
   rooted CSV [TGID]         share of rows whose user stack ends in a known outermost frame
   kstacks CSV TGID P        at least P % of rows have a kernel stack
-  times CSV HZ COUNT        rows come in COUNT walks, 1/HZ s apart on an absolute grid
+  times CSV HZ COUNT LEFT   the walks of the columns scan,timestamp are COUNT, on a grid of 1/HZ s of which LEFT points
+        have no walk; a busy machine makes some late, but not most of them
+  beside CSV CSV            two recordings of one thread (column timestamp) counted the same, in the time that both lasted
 """
 import argparse
 import datetime
@@ -320,17 +322,38 @@ def cmd_kstacks(a):
 
 
 def cmd_times(a):
-    stamps = sorted(datetime.datetime.fromisoformat(r.time).timestamp() for r in rows(a.file))
-    walks = []
-    for t in stamps:
-        if not walks or t - walks[-1] > 0.4 / a.hz:
-            walks.append(t)
-    if len(walks) != a.count:
-        die(f'{len(walks)} walks, want {a.count}')
-    late = max(abs(t - walks[0] - i / a.hz) for i, t in enumerate(walks))
-    if late > 0.25 / a.hz:
-        die(f'a walk is {late * 1000:.1f} ms off the grid')
-    print(f'{len(walks)} walks, at most {late * 1000:.1f} ms off the grid')
+    begun = {}
+    with open(a.file) as f:
+        for line in list(f)[1:]:
+            scan, stamp = line.strip().split('|')
+            t = datetime.datetime.fromisoformat(stamp).timestamp()
+            begun[int(scan)] = min(t, begun.get(int(scan), t))
+    walks = [begun[scan] for scan in sorted(begun)]
+    if len(walks) != a.count or walks != sorted(walks):
+        die(f'{len(walks)} walks, want {a.count}, one after the other')
+    points = [round((t - walks[0]) * a.hz) for t in walks]
+    ahead = [t - walks[0] - point / a.hz for t, point in zip(walks, points)]
+    late = sorted(t - min(ahead) for t in ahead)
+    if abs(points[-1] - (a.count - 1 + a.left)) > 1:      # the first or the last may be late by half a period
+        die(f'the last walk is {points[-1]} periods after the first, with {a.left} left out')
+    if late[len(late) // 2] > 0.25 / a.hz:
+        die(f'most walks are {late[len(late) // 2] * 1000:.1f} ms off the grid or more')
+    print(f'{len(walks)} walks, most at most {late[len(late) // 2] * 1000:.1f} ms off the grid')
+
+
+def stamps(path):
+    with open(path) as f:
+        return sorted(datetime.datetime.fromisoformat(line.strip()).timestamp() for line in list(f)[1:])
+
+
+def cmd_beside(a):
+    both = [stamps(a.file), stamps(a.other)]
+    begin, end = max(v[0] for v in both), min(v[-1] for v in both)
+    n, m = (sum(begin <= t <= end for t in v) for v in both)
+    # Each takes the thread or another one at its own moments: the difference is like that of two counts of chance.
+    if min(n, m) < 50 or abs(n - m) > 4 * (n + m) ** 0.5:
+        die(f'{n} and {m} samples in the same {end - begin:.2f} s')
+    print(f'{n} and {m} samples in the same {end - begin:.2f} s')
 
 
 def main():
@@ -362,7 +385,8 @@ def main():
     command('tids', tgid)
     command('rooted', tgid, pct)
     command('kstacks', ('tgid', {'type': int}), ('percent', {'type': float}))
-    command('times', ('hz', {'type': float}), ('count', {'type': int}))
+    command('times', ('hz', {'type': float}), ('count', {'type': int}), ('left', {'type': int}))
+    command('beside', ('other', {}))
     args = p.parse_args()
     args.run(args)
 
