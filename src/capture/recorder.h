@@ -80,7 +80,7 @@ struct recorder_options {
 	uint32_t inline_depth;		/* functions at one address; 0: as many as there are */
 	bool no_names;			/* frames stay addresses */
 	bool cmdlines;			/* command lines of processes are recorded */
-	uint32_t ring_bytes;		/* 0: 8 MiB */
+	double samples_hz;		/* of a CPU, of all events; 0: not known */
 	const char *debug_urls;		/* servers of debug files (debug_server.h); NULL: none */
 	bool asks_jvms;			/* for maps of their code */
 	bool limit_rate;		/* samples come so fast that ticks may be passed over */

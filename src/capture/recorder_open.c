@@ -200,7 +200,8 @@ static int open_bpf(struct recorder *r, struct unwind_loader **loader)
 	struct capture_bpf_options b = {
 		.programs = r->opts.programs,
 		.knobs = make_knobs(&r->opts),
-		.ring_bytes = r->opts.ring_bytes,
+		.samples_hz = r->opts.samples_hz,
+		.few_processes = recorder_has_few_targets(&r->opts),
 	};
 	struct unwind_loader_options l = { .new_slab = new_slab, .on_evict = on_evict, .ctx = r,
 					   .table_owner = recorder_table_owner,

@@ -90,6 +90,8 @@ struct recorder {
 
 /* true: the user asked for certain processes or threads, not for all. */
 bool recorder_has_filter(const struct recorder_options *o);
+/* true: these are few, and only their children join them. */
+bool recorder_has_few_targets(const struct recorder_options *o);
 
 int recorder_report_losses(struct recorder *r);	/* LOST records. 0, or an error of the sink */
 

@@ -34,9 +34,6 @@
 
 /* At lower rates the time that a tick takes is not worth to be measured. */
 #define UNLIMITED_HZ 1500
-/* At higher rates the usual ring is full after 0.1 s in which the recorder does not get to run. */
-#define FAST_HZ 5000
-#define FAST_RING_BYTES (32u << 20)
 /* Reading a larger trace again, only to say where the time went, would take seconds. */
 #define ANSWER_BYTES (64u << 20)
 
@@ -167,6 +164,19 @@ static double most_hz(const struct capture_options *c)
 	return most;
 }
 
+/* Samples a second of a CPU, of all events. 0: not known, because an event has a period. */
+static double all_hz(const struct capture_options *c)
+{
+	double sum = c->sample && !c->events.nr ? c->freq_hz : 0;
+
+	for (size_t i = 0; c->sample && i < c->events.nr; i++) {
+		if (c->events.v[i].period)
+			return 0;
+		sum += c->events.v[i].freq_hz;
+	}
+	return sum;
+}
+
 static int open_recorder(struct recording *r)
 {
 	const struct record_args *a = r->args;
@@ -192,7 +202,7 @@ static int open_recorder(struct recording *r)
 		.no_names = a->no_symbolize,
 		.cmdlines = a->cmdlines,
 		.limit_rate = most_hz(&r->capture) > UNLIMITED_HZ,
-		.ring_bytes = most_hz(&r->capture) > FAST_HZ ? FAST_RING_BYTES : 0,
+		.samples_hz = all_hz(&r->capture),
 		.losses = add_losses,
 		.sink = put_record,
 		.flush = flush,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bench.sh [sample|tick|walk|snapshot|chains|forever|report|bombs|neighbour|start|disk|roots|quiet|grammar|scale|tables|live|rights|rates|memory|cold|made|late|lines|steady|short|bytes|window|page|fed|diff|probe|usdt|python|node|top|day|segments|push|agent|fleet|soak|sql|java|frames|dump]...: measures what
+# bench.sh [sample|tick|walk|snapshot|chains|forever|report|bombs|neighbour|start|disk|roots|quiet|grammar|scale|tables|live|rights|rates|memory|cold|made|late|lines|steady|short|bytes|window|page|fed|diff|probe|usdt|python|node|top|day|segments|push|agent|fleet|soak|sql|java|frames|dump|small]...: measures what
 # probee and other tools cost, in one run on this machine; without arguments all parts. ROUNDS=N (default 5) rounds of each
 # tool, interleaved. The tables show median, smallest, largest, and the ratio to the tool in the first line of each block.
 # Needs root.
@@ -57,6 +57,22 @@ finish() {
 	wait "$1" 2>/dev/null
 }
 
+# family PID: it and all processes that descend from it.
+family() {
+	local p all=$1 next=$1
+	while [ -n "$next" ]; do
+		next=$(for p in $next; do pgrep -P "$p"; done)
+		all="$all $next"
+	done
+	echo $all
+}
+
+# pss PID: KiB of its whole family.
+pss() {
+	local p
+	for p in $(family "$1"); do cat "/proc/$p/smaps_rollup"; done 2>/dev/null | awk '/^Pss:/ { n += $2 } END { printf "%.0f\n", n }'
+}
+
 # launched FILE COMMAND...: runs it in the background by `launch`; sets LAUNCH (the pid to wait for) and TOOL_PID.
 launched() {
 	local file=$1 tries=200
@@ -87,7 +103,7 @@ build_bench() {
 		-lbpf -ldw -lelf -lz -lzstd -lpcre2-8 -lseccomp -lcap-ng -liberty -lprotobuf-c -lpthread -o "$bin/$1"
 }
 
-parts=(sample tick walk snapshot chains forever report bombs neighbour start disk roots quiet grammar scale tables live rights rates memory cold made late lines steady short bytes window page fed diff probe usdt python top day segments sql push java node frames dump fleet)
+parts=(sample tick walk snapshot chains forever report bombs neighbour start disk roots quiet grammar scale tables live rights rates memory cold made late lines steady short bytes window page fed diff probe usdt python top day segments sql push java node frames dump small fleet)
 [ $# -gt 0 ] || set -- "${parts[@]}"
 build
 echo "kernel $(uname -r), $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg), $(perf --version 2>/dev/null)"

@@ -45,16 +45,6 @@ begin_programs() {
 	sleep 2
 }
 
-# pss PID: KiB of all processes that descend from it, and of it.
-pss() {
-	local p all=$1 next=$1
-	while [ -n "$next" ]; do
-		next=$(for p in $next; do pgrep -P "$p"; done)
-		all="$all $next"
-	done
-	for p in $all; do cat "/proc/$p/smaps_rollup"; done 2>/dev/null | awk '/^Pss:/ { n += $2 } END { printf "%.0f\n", n }'
-}
-
 # one NAME PROBEE: the largest PSS, and by how much the second half's median exceeds that of the first.
 one() {
 	local end

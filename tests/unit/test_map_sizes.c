@@ -13,12 +13,15 @@
 
 #define MIB (1ull << 20)
 
+static const struct map_needs usual = { .samples_hz = 99, .nr_cpus = 2, .only_samples = true };
+static const struct map_needs with_scans = { .samples_hz = 99, .nr_cpus = 2, .has_scans = true };
+
 static struct map_sizes sizes_for(uint64_t limit, uint64_t used, bool fits)
 {
 	struct memory_limit m = { limit, used };
 	struct map_sizes s;
 
-	assert_int_equal(map_sizes_init(&s, 0, false, &m), fits);
+	assert_int_equal(map_sizes_init(&s, &usual, &m), fits);
 	return s;
 }
 
@@ -27,14 +30,33 @@ static void test_enough_memory(void **state)
 	struct map_sizes s;
 
 	(void)state;
-	assert_true(map_sizes_init(&s, 0, false, NULL));
+	assert_true(map_sizes_init(&s, &usual, NULL));
 	assert_false(s.is_reduced);
 	assert_int_equal(s.ring_bytes, 8 * MIB);
 	s = sizes_for(1024 * MIB, 100 * MIB, true);
 	assert_false(s.is_reduced);
-	assert_true(map_sizes_init(&s, 1 << 20, false, NULL));
-	assert_int_equal(s.ring_bytes, MIB);
-	assert_false(s.is_reduced);
+}
+
+static void test_what_is_recorded(void **state)
+{
+	static const struct { struct map_needs needs; uint64_t ring; uint32_t mappings; } v[] = {
+		{ { .samples_hz = 99, .nr_cpus = 2, .only_samples = true }, 8 * MIB, 262144 },
+		{ { .samples_hz = 99, .nr_cpus = 2, .only_samples = true, .few_processes = true }, 2 * MIB, 65536 },
+		{ { .samples_hz = 99, .nr_cpus = 3, .only_samples = true, .few_processes = true }, 8 * MIB, 65536 },
+		{ { .samples_hz = 99, .nr_cpus = 2, .few_processes = true }, 8 * MIB, 65536 },
+		{ { .nr_cpus = 2, .only_samples = true, .few_processes = true }, 8 * MIB, 65536 },
+		{ { .samples_hz = 9999, .nr_cpus = 1, .only_samples = true, .few_processes = true }, 32 * MIB, 65536 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		struct map_sizes s;
+
+		assert_true(map_sizes_init(&s, &v[i].needs, NULL));
+		assert_int_equal(s.ring_bytes, v[i].ring);
+		assert_int_equal(s.mappings, v[i].mappings);
+		assert_false(s.is_reduced);
+	}
 }
 
 static void test_little_memory(void **state)
@@ -47,11 +69,11 @@ static void test_little_memory(void **state)
 	assert_true(s.ring_bytes < less.ring_bytes && s.mappings < less.mappings && s.processes < less.processes);
 	sizes_for(8 * MIB, MIB, false);
 	sizes_for(64 * MIB, 65 * MIB, false);
-	assert_true(map_sizes_init(&s, 0, true, &(struct memory_limit){ 32 * MIB, 3 * MIB }));
+	assert_true(map_sizes_init(&s, &with_scans, &(struct memory_limit){ 32 * MIB, 3 * MIB }));
 	assert_true(s.is_tight);
-	assert_true(map_sizes_init(&s, 0, true, &(struct memory_limit){ 64 * MIB, 3 * MIB }));
+	assert_true(map_sizes_init(&s, &with_scans, &(struct memory_limit){ 64 * MIB, 3 * MIB }));
 	assert_false(s.is_tight);
-	assert_false(map_sizes_init(&s, 0, true, &(struct memory_limit){ 24 * MIB, 0 }));
+	assert_false(map_sizes_init(&s, &with_scans, &(struct memory_limit){ 24 * MIB, 0 }));
 }
 
 /* Halving comes to an end, at sizes that are powers of two and of use. */
@@ -62,7 +84,7 @@ static void test_halving(void **state)
 	int times = 0;
 
 	(void)state;
-	assert_true(map_sizes_init(&s, 0, false, NULL));
+	assert_true(map_sizes_init(&s, &usual, NULL));
 	assert_int_equal(map_sizes_memos(&s), 32);
 	while (map_sizes_halve(&s))
 		times++;
@@ -100,6 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_enough_memory),
+		cmocka_unit_test(test_what_is_recorded),
 		cmocka_unit_test(test_little_memory),
 		cmocka_unit_test(test_halving),
 		cmocka_unit_test(test_mirrors),

@@ -193,8 +193,14 @@ static void say_reduced(const struct capture_bpf *b, const struct memory_limit *
 static int load(struct capture_bpf *b, const struct capture_bpf_options *opts)
 {
 	struct memory_limit limit, *m = memory_limit_read("", &limit) ? &limit : NULL;
-	bool fits = map_sizes_init(&b->sizes, opts->ring_bytes,
-				   opts->programs & CAPTURE_TASKS, m);
+	const struct map_needs needs = {
+		.samples_hz = opts->samples_hz,
+		.nr_cpus = (uint32_t)b->nr_cpus,
+		.has_scans = opts->programs & CAPTURE_TASKS,
+		.only_samples = !(opts->programs & BEYOND_SAMPLES),
+		.few_processes = opts->few_processes,
+	};
+	bool fits = map_sizes_init(&b->sizes, &needs, m);
 	int err;
 
 	if (!fits)

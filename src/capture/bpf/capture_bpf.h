@@ -44,7 +44,8 @@ enum {
 struct capture_bpf_options {
 	unsigned programs;		/* CAPTURE_... */
 	struct knobs knobs;
-	uint32_t ring_bytes;		/* a power of two; 0: 8 MiB */
+	double samples_hz;		/* of a CPU; 0: not known */
+	bool few_processes;		/* the targets are named, and only their children join */
 };
 
 int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf **bp);

@@ -9,7 +9,14 @@
 
 #define MIB (1ull << 20)
 #define RING_BYTES (8u << 20)
+/* At higher rates the usual ring is full after 0.1 s in which the recorder does not get to run. */
+#define FAST_HZ 5000
+#define FAST_RING_BYTES (32u << 20)
+/* At lower rates it is enough for a second of the longest rows, stack memory included. */
+#define SLOW_HZ 256			/* of all CPUs together */
+#define SLOW_RING_BYTES (2u << 20)
 #define PROCESSES 16384u
+#define FEW_PROCESSES_MAPPINGS 65536u	/* of 700 processes with 87 mappings */
 /* The smallest sizes that are of use: a second of samples, 94 processes of 87 mappings. */
 #define LEAST_RING_BYTES (256u << 10)
 #define LEAST_MAPPINGS 8192u
@@ -36,25 +43,37 @@ static uint64_t all_bytes(const struct map_sizes *s)
 	       (uint64_t)s->processes * PROCESS_BYTES + OTHER_BYTES;
 }
 
-bool map_sizes_init(struct map_sizes *s, uint32_t ring_bytes, bool has_scans,
+static uint32_t ring_bytes_for(const struct map_needs *n)
+{
+	if (n->samples_hz > FAST_HZ)
+		return FAST_RING_BYTES;
+	if (n->few_processes && n->only_samples && n->samples_hz > 0 &&
+	    n->samples_hz * n->nr_cpus <= SLOW_HZ)
+		return SLOW_RING_BYTES;
+	return RING_BYTES;
+}
+
+bool map_sizes_init(struct map_sizes *s, const struct map_needs *needs,
 		    const struct memory_limit *limit)
 {
 	uint64_t room = UINT64_MAX / 2;
 
-	*s = (struct map_sizes){ .ring_bytes = ring_bytes ? ring_bytes : RING_BYTES,
-				 .mappings = UNWIND_MAX_MAPPINGS,
+	*s = (struct map_sizes){ .ring_bytes = ring_bytes_for(needs),
+				 .mappings = needs->few_processes ? FEW_PROCESSES_MAPPINGS
+								  : UNWIND_MAX_MAPPINGS,
 				 .processes = PROCESSES };
 	s->full_ring_bytes = s->ring_bytes;
+	s->full_mappings = s->mappings;
 	if (limit)
 		room = limit->used_bytes < limit->limit_bytes
 			       ? limit->limit_bytes - limit->used_bytes
 			       : 0;
-	s->is_tight = has_scans && room < LEAST_RUNTIMES_ROOM_BYTES;
+	s->is_tight = needs->has_scans && room < LEAST_RUNTIMES_ROOM_BYTES;
 	s->pages = s->is_tight ? FEW_PAGES : UNWIND_MAX_PAGES;
 	/* Loading and probee itself need several times as much for a moment. */
 	while (all_bytes(s) > room / 4 && map_sizes_halve(s))
 		;
-	return room >= (has_scans ? LEAST_SCAN_ROOM_BYTES : LEAST_ROOM_BYTES);
+	return room >= (needs->has_scans ? LEAST_SCAN_ROOM_BYTES : LEAST_ROOM_BYTES);
 }
 
 static bool halve(uint32_t *n, uint32_t least)
@@ -91,6 +110,6 @@ void map_sizes_text(const struct map_sizes *s, char *buf, size_t size)
 		 "the ring buffer has %.2f MiB instead of %.2f, and there is room for %u processes "
 		 "with %u mappings instead of %u with %u%s",
 		 (double)s->ring_bytes / MIB, (double)s->full_ring_bytes / MIB, s->processes,
-		 s->mappings, PROCESSES, UNWIND_MAX_MAPPINGS,
+		 s->mappings, PROCESSES, s->full_mappings,
 		 s->is_tight ? ", and none for frames of interpreters" : "");
 }

@@ -8,7 +8,7 @@
  * Where even the smallest leave little room, the programs of scans come without those parts that
  * find the frames of interpreters: to verify them takes memory, too.
  *
- *	map_sizes_init(&s, ring, scans, limit)	as large as the group's room suggests
+ *	map_sizes_init(&s, &needs, limit)	as the recording needs, and the group's room allows
  *	map_sizes_halve(&s)			after -ENOMEM; false: they are at their smallest
  *	map_sizes_text(&s, ...)			what is smaller now, for the user
  */
@@ -20,20 +20,27 @@
 
 struct memory_limit;
 
+struct map_needs {
+	double samples_hz;		/* of a CPU; 0: not known */
+	uint32_t nr_cpus;
+	bool has_scans;
+	bool only_samples;		/* beside scans: nothing else fills a ring */
+	bool few_processes;
+};
+
 struct map_sizes {
 	uint32_t ring_bytes;		/* a power of two */
 	uint32_t mappings, processes;	/* entries */
 	uint32_t pages;
-	uint32_t full_ring_bytes;
+	uint32_t full_ring_bytes, full_mappings;
 	bool is_reduced;
 	bool is_tight;			/* so little room that no frame programs are run */
 };
 
 /*
- * ring_bytes: 0 for 8 MiB. limit: of the control group; NULL: there is none. false: not even the
- * smallest sizes can fit.
+ * limit: of the control group; NULL: there is none. false: not even the smallest sizes can fit.
  */
-bool map_sizes_init(struct map_sizes *s, uint32_t ring_bytes, bool has_scans,
+bool map_sizes_init(struct map_sizes *s, const struct map_needs *needs,
 		    const struct memory_limit *limit);
 bool map_sizes_halve(struct map_sizes *s);
 
