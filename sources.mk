@@ -240,6 +240,7 @@ CAPTURE_SRCS := \
 	src/capture/bpf/capture_maps.c \
 	src/capture/bpf/load_errors.c \
 	src/capture/bpf/map_sizes.c \
+	src/capture/bpf/parallel_load.c \
 	src/capture/bpf/probe_misses.c \
 	src/capture/bpf/slab_publisher.c \
 	src/capture/bpf/traced_function.c \

@@ -201,7 +201,7 @@ static __always_inline void say_where(struct task_struct *task, struct task_ids 
 {
 	place.tgid = ids.tgid;
 	place.tid = ids.tid;
-	place.uid = task->real_cred->uid.val;
+	place.uid = BPF_CORE_READ(task, real_cred, uid.val);
 	place.reader = reader->start_boottime;
 	bpf_probe_read_kernel(place.comm, sizeof(place.comm), task->comm);
 	READ_NOW(place.visits)++;
@@ -213,6 +213,7 @@ int on_task(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task, *reader = bpf_get_current_task_btf();
 	struct env e = { .sleepable = true };
 	uint32_t slot = READ_NOW(control.slot), times;
+	struct seq_file *seq = ctx->meta->seq;	/* once: see stack_top() */
 	struct task_ids ids;
 	struct gather *g;
 
@@ -244,7 +245,7 @@ int on_task(struct bpf_iter__task *ctx)
 	if (knobs.skip_same && times == 1 && !READ_NOW(control.all_anew) &&
 	    !READ_NOW(control.aside) && has_not_run(task)) {
 		gather_same(g, task, ids, READ_NOW(control.begin_ns));
-		if (bpf_seq_write(ctx->meta->seq, &g->head, sizeof(g->head)))
+		if (bpf_seq_write(seq, &g->head, sizeof(g->head)))
 			return 0;
 		totals.rows++;
 		totals.same++;
@@ -259,7 +260,7 @@ int on_task(struct bpf_iter__task *ctx)
 	gather_stable(g, &e, ids);
 	g->head.weight = g->row_weight;
 	totals.faulted += g->faulted;
-	if (is_given_up(reader) || write_row(ctx->meta->seq, g, &e, slot))
+	if (is_given_up(reader) || write_row(seq, g, &e, slot))
 		return 0;
 	/* The last row of a thread of a slowed user may be forgotten when the next one comes. */
 	if (knobs.skip_same && !g->row_weight && !READ_NOW(control.aside))

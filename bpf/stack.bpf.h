@@ -276,31 +276,44 @@ static __always_inline void frame_turn_on(void *env, struct unwinder *w, uint64_
 #define RETURN_ADDRESS_BYTES 0
 #endif
 
+struct pending_returns {
+	uint64_t sp;
+	struct return_instance *at;	/* the next one to look at */
+	uint64_t pc;			/* where the one that was found leads */
+	uint64_t found;
+};
+
+static long look_at_return(uint32_t i, struct pending_returns *p)
+{
+	struct return_instance *at = p->at, *next = 0;
+	unsigned long stack = 0, pc = 0;
+
+	if (!at || BPF_CORE_READ_INTO(&stack, at, stack) ||
+	    BPF_CORE_READ_INTO(&pc, at, orig_ret_vaddr) || BPF_CORE_READ_INTO(&next, at, next))
+		return 1;
+	p->at = next;
+	p->pc = pc;
+	p->found = stack + RETURN_ADDRESS_BYTES >= p->sp;
+	return p->found;
+}
+
 /*
  * A uretprobe replaces the return address of each call by that of its trampoline. The kernel keeps
  * the real ones in a list, the innermost call first; w has used those of inner frames.
  */
 __noinline int replaced_return(struct unwinder *w)
 {
-	struct return_instance *at, *next = 0;
-	unsigned long stack = 0, pc = 0;
+	struct pending_returns p = { .sp = w ? w->sp : 0,
+				     .at = (struct return_instance *)(w ? w->return_instance : 0) };
 
 	if (!w)
 		return 1;
-	at = (struct return_instance *)w->return_instance;
-	for (int i = 0; i < PENDING_RETURNS && at; i++) {
-		if (BPF_CORE_READ_INTO(&stack, at, stack) ||
-		    BPF_CORE_READ_INTO(&pc, at, orig_ret_vaddr) ||
-		    BPF_CORE_READ_INTO(&next, at, next))
-			return 1;
-		at = next;
-		if (stack + RETURN_ADDRESS_BYTES < w->sp)
-			continue;
-		w->return_instance = (uint64_t)at;
-		w->pc = pc;
-		return 0;
-	}
-	return 1;
+	bpf_loop(PENDING_RETURNS, look_at_return, &p, 0);
+	if (!p.found)
+		return 1;
+	w->return_instance = (uint64_t)p.at;
+	w->pc = p.pc;
+	return 0;
 }
 
 /* Called after unwind_begin(): whether returns of the task are pending, and where they lead. */

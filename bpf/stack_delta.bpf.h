@@ -134,7 +134,11 @@ static __always_inline uint64_t stack_top(struct task_struct *task, uint64_t sp)
 	if (top > sp && top - sp < DELTA_MAX_STACK)
 		return top;
 #endif
-	return task->mm ? task->mm->start_stack : 0;
+	/*
+	 * Not task->mm: where a pointer is loaded from a trusted one, the verifier searches all
+	 * types of the kernel, and it comes here in many states.
+	 */
+	return BPF_CORE_READ(task, mm, start_stack);
 }
 
 /* Compares the outermost pages, those that the first part does not have. */

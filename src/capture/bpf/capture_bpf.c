@@ -20,6 +20,7 @@
 #include "src/capture/bpf/capture_bpf_parts.h"
 #include "src/capture/bpf/load_errors.h"
 #include "src/capture/bpf/map_sizes.h"
+#include "src/capture/bpf/parallel_load.h"
 #include "src/capture/bpf/slab_publisher.h"
 #include "src/capture/bpf/uprobe_multi.h"
 #include "src/capture/bpf/wait_calls.h"
@@ -27,6 +28,8 @@
 
 /* What the smaller objects lack (bpf_object.h), beside scans: all other kinds. */
 #define BEYOND_SAMPLES (~(unsigned)(CAPTURE_SAMPLER | CAPTURE_TASKS))
+
+#define PARALLEL_ROOM_BYTES (256ull << 20)
 
 /* Values of program.when beside CAPTURE_... */
 #define ALWAYS (~0u)
@@ -148,10 +151,33 @@ static bool raw_tp_has_cookies(void)
 	return fd >= 0;
 }
 
-static int load_once(struct capture_bpf *b, const struct capture_bpf_options *opts)
+static int name_targets(struct probee_bpf *skel)
 {
-	int err;
+	int err = 0;
 
+	for (size_t i = 0; i < NR_PROGRAMS && !err; i++)
+		if (bpf_program__autoload(program_of(skel, &programs[i])))
+			err = parallel_load_target(program_of(skel, &programs[i]));
+	return err;
+}
+
+static int load_object(struct probee_bpf *skel, bool at_once)
+{
+	struct parallel_load l;
+	int err = name_targets(skel);
+
+	if (err)
+		return err;
+	parallel_load_begin(&l, at_once);
+	return parallel_load_end(&l, probee_bpf__load(skel));
+}
+
+static int load_once(struct capture_bpf *b, const struct capture_bpf_options *opts, bool at_once)
+{
+	int err = parallel_load_handlers();
+
+	if (err)
+		return err;
 	b->skel = bpf_object_open(opts->programs & CAPTURE_TASKS, opts->programs & BEYOND_SAMPLES);
 	if (!b->skel)
 		return -errno;
@@ -165,7 +191,7 @@ static int load_once(struct capture_bpf *b, const struct capture_bpf_options *op
 		bpf_program__set_expected_attach_type(b->skel->progs.on_uprobe,
 						      (enum bpf_attach_type)UPROBE_MULTI_TYPE);
 	capture_maps_size(b, opts);
-	err = probee_bpf__load(b->skel);
+	err = load_object(b->skel, at_once);
 	if (err) {
 		probee_bpf__destroy(b->skel);
 		b->skel = NULL;
@@ -189,6 +215,13 @@ static void say_reduced(const struct capture_bpf *b, const struct memory_limit *
 	note("little memory%s: %s", group, text);
 }
 
+/* Whether several programs may be verified at a time, which takes some 15 MiB for each. */
+static bool has_room(const struct memory_limit *m)
+{
+	return !m || (m->used_bytes < m->limit_bytes &&
+		      m->limit_bytes - m->used_bytes > PARALLEL_ROOM_BYTES);
+}
+
 /* Loads it with maps as large as memory allows. */
 static int load(struct capture_bpf *b, const struct capture_bpf_options *opts)
 {
@@ -207,8 +240,10 @@ static int load(struct capture_bpf *b, const struct capture_bpf_options *opts)
 		return load_errors_memory(m);
 	if (b->sizes.is_reduced)
 		say_reduced(b, m);
+	if (has_room(m) && !load_once(b, opts, true))
+		return 0;
 	for (;;) {
-		err = load_once(b, opts);
+		err = load_once(b, opts, false);
 		if (err != -ENOMEM || !map_sizes_halve(&b->sizes))
 			break;
 		say_reduced(b, m);
