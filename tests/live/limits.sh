@@ -179,8 +179,8 @@ in_group() {
 if mkdir "$group" 2>/dev/null && echo 1000000000 2>/dev/null >"$group/$file" && rmdir "$group"; then
 	in_group 32 sample -p "$target" -d 0.3 -o group.pbz
 	works "32 MiB" group.pbz
-	check "32 MiB: smaller buffers, and says so" grep -qE 'little memory .*may have 32.0 MiB.*instead of 8.00' "$T/err"
-	check "32 MiB: the trace says so" bash -c "'$PROBEE' info group.pbz | grep -q 'instead of 8.00'"
+	check "32 MiB: smaller buffers, and says so" grep -qE 'little memory .*may have 32.0 MiB.*instead of 2.00' "$T/err"
+	check "32 MiB: the trace says so" bash -c "'$PROBEE' info group.pbz | grep -q 'instead of 2.00'"
 	in_group 32 record -a -d 1 -o group.pbz
 	check "32 MiB, the whole machine: exit status" equal "$RC" 0
 	check "32 MiB, the whole machine: says what it lacks" grep -q 'none for frames of interpreters' "$T/err"
