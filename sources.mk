@@ -35,6 +35,7 @@ REPORT_SRCS := \
 	formats/render/page/page_functions.c \
 	formats/render/page/page_head.c \
 	formats/render/page/page_message.c \
+	formats/render/page/page_pack.c \
 	formats/render/page/page_samples.c \
 	formats/render/page/page_scan.c \
 	formats/render/page/page_tables.c \

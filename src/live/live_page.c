@@ -368,7 +368,7 @@ int live_page_html(const char *title, FILE *out)
 		      "<p class=\"note\" id=\"waiting\">Waiting for the recorder.</p>"
 		      "<noscript><p class=\"note\">This page needs scripts.</p></noscript>"
 		      "</main>\n", out);
-		err = page_frame_end(&f, NULL);
+		err = page_frame_end(&f);
 	}
 	page_frame_release(&f);
 	return err;

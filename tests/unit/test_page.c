@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What pages (--html) are made of: hashes, base64, and samples that are joined when there are many. */
+/* What pages (--html) are made of: hashes, base64, messages that are packed piece by piece, text. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 #include "src/base/base64.h"
+#include "formats/render/page/page_pack.h"
 #include "formats/render/page/page_samples.h"
+#include "src/base/bytes.h"
 #include "src/base/sha256.h"
 #include "tests/unit/fixture_report.h"
 
@@ -62,6 +66,87 @@ static void test_base64(void **state)
 	check_base64("foob", "Zm9vYg==");
 	check_base64("fooba", "Zm9vYmE=");
 	check_base64("foobar", "Zm9vYmFy");
+}
+
+/* ---- messages ---- */
+
+struct packed {
+	uint8_t v[400000];
+	size_t nr;
+	bool has_odd_piece;
+};
+
+static void keep_piece(void *ctx, const void *data, size_t len)
+{
+	struct packed *p = ctx;
+
+	assert_false(p->has_odd_piece);		/* only the last one may be no multiple of three */
+	p->has_odd_piece = len % 3;
+	assert_true(len <= sizeof(p->v) - p->nr);
+	memcpy(p->v + p->nr, data, len);
+	p->nr += len;
+}
+
+/* Packs len bytes of plain in pieces; noise hardly becomes shorter. */
+static void pack(const uint8_t *plain, size_t len, size_t piece, struct packed *to)
+{
+	struct page_pack *p = page_pack_new(keep_piece, to);
+
+	assert_non_null(p);
+	to->nr = 0;
+	to->has_odd_piece = false;
+	for (size_t at = 0; at < len; at += piece)
+		page_pack_bytes(p, plain + at, len - at < piece ? len - at : piece);
+	assert_int_equal(page_pack_end(p), 0);
+	page_pack_free(p);
+}
+
+/* A message is the same in whatever pieces it comes, and what was packed comes out again. */
+static void test_message_is_packed_in_pieces(void **state)
+{
+	static const size_t lengths[] = { 0, 1, 399, 400, 401, 5000, 49151, 49152, 300000 };
+	static const size_t pieces[] = { 1, 7, 399, 400, 4096, 300000 };
+	static struct packed whole, packed;
+	static uint8_t plain[300000], again[300000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(plain); i++)
+		plain[i] = (uint8_t)(i & 4096 ? i * i >> 7 : i >> 12);
+	for (size_t l = 0; l < sizeof(lengths) / sizeof(lengths[0]); l++) {
+		uLongf len = sizeof(again);
+
+		pack(plain, lengths[l], sizeof(plain), &whole);
+		assert_int_equal(whole.v[0], lengths[l] >= 400);
+		if (whole.v[0])
+			assert_int_equal(uncompress(again, &len, whole.v + 1, whole.nr - 1), Z_OK);
+		else
+			memcpy(again, whole.v + 1, len = whole.nr - 1);
+		assert_int_equal(len, lengths[l]);
+		assert_memory_equal(again, plain, len);
+		for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+			pack(plain, lengths[l], pieces[i], &packed);
+			assert_int_equal(packed.nr, whole.nr);
+			assert_memory_equal(packed.v, whole.v, whole.nr);
+		}
+	}
+}
+
+static void test_parts_are_released_and_bad_ones_told(void **state)
+{
+	static struct packed packed;
+	struct page_pack *p = page_pack_new(keep_piece, &packed);
+	struct byte_buf good = { 0 }, bad = { .bad = true };
+
+	(void)state;
+	bb_u32(&good, 7);
+	page_pack_part(p, &good);
+	assert_null(good.v);
+	assert_int_equal(good.nr, 0);
+	page_pack_part(p, &bad);
+	assert_int_equal(page_pack_end(p), -ENOMEM);
+	assert_int_equal(packed.nr, 0);
+	page_pack_free(p);
+	page_pack_free(NULL);
 }
 
 static void add(struct page_samples *s, uint64_t ns, uint32_t thread, uint32_t node)
@@ -171,6 +256,8 @@ int main(void)
 		cmocka_unit_test(test_base64),
 		cmocka_unit_test(test_samples_are_sorted_and_joined),
 		cmocka_unit_test(test_many_samples_make_ticks_longer),
+		cmocka_unit_test(test_message_is_packed_in_pieces),
+		cmocka_unit_test(test_parts_are_released_and_bad_ones_told),
 		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_page_of_hostile_names),
 	};

@@ -18,6 +18,7 @@
 #include "formats/render/page/page_data.h"
 #include "formats/render/page/page_frame.h"
 #include "formats/render/page/page_message.h"
+#include "formats/render/page/page_pack.h"
 #include "formats/render/renderer.h"
 #include "src/base/bytes.h"
 #include "src/base/plural.h"
@@ -282,9 +283,20 @@ static int put_sections(struct diff_page *page, struct byte_buf *out)
 	return err;
 }
 
+static int put_data(struct diff_page *page)
+{
+	struct page_pack *data = page_frame_data(&page->frame);
+	struct byte_buf bytes = { 0 };
+	int err = data ? put_sections(page, &bytes) : -ENOMEM;
+
+	if (!err)
+		page_pack_part(data, &bytes);
+	bb_release(&bytes);
+	return err;
+}
+
 static int put_page(struct diff_page *page)
 {
-	struct byte_buf bytes = { 0 };
 	int err = page_frame_begin(&page->frame, page->out, title_of(page));
 
 	if (err)
@@ -293,11 +305,8 @@ static int put_page(struct diff_page *page)
 	fputs("<main id=\"main\">\n", page->out);
 	put_static(page);
 	fputs("</main>\n", page->out);
-	err = put_sections(page, &bytes);
-	if (!err)
-		err = page_frame_end(&page->frame, &bytes);
-	bb_release(&bytes);
-	return err;
+	err = put_data(page);
+	return err ? err : page_frame_end(&page->frame);
 }
 
 static int diff_html_render(const struct profile *prof, const struct render_opts *opts, FILE *out)

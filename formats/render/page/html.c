@@ -13,7 +13,6 @@
 #include "formats/render/page/page_frame.h"
 #include "formats/render/renderer.h"
 #include "formats/render/svg/svg_text.h"
-#include "src/base/bytes.h"
 #include "src/profile/profile.h"
 #include "src/report/report.h"
 #include "src/report/weight_text.h"
@@ -200,13 +199,10 @@ static int put_static(struct page *p, const struct profile *prof)
 
 static int put_data(struct page *p)
 {
-	struct byte_buf bytes = { 0 };
-	int err = page_data_encode(&p->data, &bytes);
+	struct page_pack *data = page_frame_data(&p->frame);
+	int err = data ? page_data_encode(&p->data, data) : -ENOMEM;
 
-	if (!err)
-		err = page_frame_end(&p->frame, &bytes);
-	bb_release(&bytes);
-	return err;
+	return err ? err : page_frame_end(&p->frame);
 }
 
 static int put_page(struct page *p)

@@ -4,7 +4,7 @@
  * order of time, with a call tree for each event, and who waited for whom.
  *
  *	page_data_read(rep, opts, &d)		one pass over the samples
- *	page_data_encode(&d, &sections)		those of a message (page_message.h)
+ *	page_data_encode(&d, pack)		the sections of a message (page_message.h)
  *	page_data_release(&d)
  *
  * The first event is the one that the report shows; the others that have samples follow unless the
@@ -42,6 +42,7 @@
 #define PAGE_WAITS_ROWS 150000u
 
 struct byte_buf;
+struct page_pack;
 struct profile;
 struct render_opts;
 struct report;
@@ -91,8 +92,8 @@ void page_data_release(struct page_data *d);
 /* The profile of the event that the report shows, with all facts. */
 const struct profile *page_data_profile(const struct page_data *d);
 
-/* 0 or -ENOMEM. The caller releases out. */
-int page_data_encode(struct page_data *d, struct byte_buf *out);
+/* 0 or -errno, silently; page_pack_end() tells what else failed. */
+int page_data_encode(struct page_data *d, struct page_pack *out);
 
 /* page_head.c: the sections "facts" and "now". 0 or -ENOMEM */
 int page_head_put(const struct page_data *d, struct byte_buf *out);

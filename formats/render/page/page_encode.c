@@ -6,6 +6,7 @@
 #include "formats/render/escape.h"
 #include "formats/render/page/page_data.h"
 #include "formats/render/page/page_message.h"
+#include "formats/render/page/page_pack.h"
 #include "formats/render/renderer.h"
 #include "src/base/bytes.h"
 #include "src/base/intern.h"
@@ -111,39 +112,72 @@ static void put_strip(const struct page_data *d, uint32_t event, struct byte_buf
 	page_message_section(out, "strip", &b);
 }
 
-static int put_event(struct page_data *d, uint32_t event, struct byte_buf *out)
-{
-	uint32_t *places = NULL;
-	int err = page_tree_put(d, d->events[event].profile, event + 1, out, &places);
+/* A call tree as a section, and the place of each node of the profile in it. */
+struct tree {
+	struct byte_buf section;
+	uint32_t *places;
+};
 
-	if (!err) {
-		put_samples(d, event, places, out);
-		put_strip(d, event, out);
-	}
-	free(places);
+static int put_trees(struct page_data *d, struct tree *trees)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < d->nr_events; i++)
+		err = page_tree_put(d, d->events[i].profile, i + 1, &trees[i].section,
+				    &trees[i].places);
 	return err;
 }
 
-int page_data_encode(struct page_data *d, struct byte_buf *out)
+/* What is before the events. */
+static int put_tables(const struct page_data *d, struct page_pack *out)
 {
 	static const struct page_rows none;
-	struct byte_buf trees = { 0 };
-	int err = 0;
+	struct byte_buf b = { 0 };
+	int err;
 
-	/* The trees are made first, because they add strings and functions. */
-	for (uint32_t i = 0; !err && i < d->nr_events; i++)
-		err = put_event(d, i, &trees);
-	page_message_state(out, PAGE_IS_ALL | PAGE_HAS_ENDED, 1);
-	if (!err)
-		err = page_head_put(d, out);
+	page_message_state(&b, PAGE_IS_ALL | PAGE_HAS_ENDED, 1);
+	err = page_head_put(d, &b);
 	if (!err) {
-		page_tables_put(&d->t, &d->functions, &none, out);
-		put_quiet(d, out);
-		bb_bytes(out, trees.v, trees.nr);
-		err = page_waits_put(d, out);
+		page_tables_put(&d->t, &d->functions, &none, &b);
+		put_quiet(d, &b);
 	}
-	if (!err && (out->bad || trees.bad))
-		err = -ENOMEM;
-	bb_release(&trees);
+	page_pack_part(out, &b);
 	return err;
+}
+
+static void put_event(struct page_data *d, uint32_t event, struct tree *tree,
+		      struct page_pack *out)
+{
+	struct byte_buf b = { 0 };
+
+	page_pack_part(out, &tree->section);
+	put_samples(d, event, tree->places, &b);
+	put_strip(d, event, &b);
+	page_pack_part(out, &b);
+}
+
+static int put_waits(const struct page_data *d, struct page_pack *out)
+{
+	struct byte_buf b = { 0 };
+	int err = page_waits_put(d, &b);
+
+	page_pack_part(out, &b);
+	return err;
+}
+
+int page_data_encode(struct page_data *d, struct page_pack *out)
+{
+	struct tree trees[PAGE_MAX_EVENTS] = { 0 };
+	/* The trees are made first, because they add strings and functions. */
+	int err = put_trees(d, trees);
+
+	if (!err)
+		err = put_tables(d, out);
+	for (uint32_t i = 0; !err && i < d->nr_events; i++)
+		put_event(d, i, &trees[i], out);
+	for (uint32_t i = 0; i < PAGE_MAX_EVENTS; i++) {
+		bb_release(&trees[i].section);
+		free(trees[i].places);
+	}
+	return err ? err : put_waits(d, out);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "formats/render/escape.h"
-#include "formats/render/page/page_message.h"
+#include "formats/render/page/page_pack.h"
 #include "src/base/base64.h"
 #include "src/base/sha256.h"
 
@@ -122,24 +122,24 @@ void page_frame_loss(struct page_frame *f, const char *text)
 	fputs("</p>\n", f->out);
 }
 
-static int put_data(struct page_frame *f, const struct byte_buf *sections)
+static void put_piece(void *out, const void *data, size_t len)
 {
-	struct byte_buf packed = { 0 };
-	int err = page_message_pack(sections, &packed);
-
-	if (!err) {
-		fputs("<script type=\"application/octet-stream\" id=\"data\">", f->out);
-		base64_put(f->out, packed.v, packed.nr);
-		fputs("</script>\n", f->out);
-	}
-	bb_release(&packed);
-	return err;
+	base64_put(out, data, len);
 }
 
-int page_frame_end(struct page_frame *f, const struct byte_buf *sections)
+struct page_pack *page_frame_data(struct page_frame *f)
 {
-	int err = sections ? put_data(f, sections) : 0;
+	f->data = page_pack_new(put_piece, f->out);
+	fputs("<script type=\"application/octet-stream\" id=\"data\">", f->out);
+	return f->data;
+}
 
+int page_frame_end(struct page_frame *f)
+{
+	int err = f->data ? page_pack_end(f->data) : 0;
+
+	if (f->data)
+		fputs("</script>\n", f->out);
 	fputs("<script>", f->out);
 	fwrite(f->script.v, 1, f->script.nr, f->out);
 	fputs("</script>\n</body>\n</html>\n", f->out);
@@ -148,6 +148,7 @@ int page_frame_end(struct page_frame *f, const struct byte_buf *sections)
 
 void page_frame_release(struct page_frame *f)
 {
+	page_pack_free(f->data);
 	bb_release(&f->script);
 }
 

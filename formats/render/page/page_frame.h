@@ -6,7 +6,8 @@
  *
  *	page_frame_begin(&f, out, title)	up to </head>
  *	...					<body> and what is there without a script
- *	page_frame_end(&f, &sections)		the data, the scripts and </html>
+ *	pack = page_frame_data(&f)		takes the sections of the data (page_pack.h)
+ *	page_frame_end(&f)			the scripts and </html>
  *	page_frame_release(&f)			in any case
  *
  * The scripts are joined in the order of page_assets.def and share one scope.
@@ -17,7 +18,7 @@
  *	page_frame_policy(&f, header)		the same policy, for the server's header
  *	page_frame_head(&f, title)		up to </head>
  *	...
- *	page_frame_end(&f, NULL)
+ *	page_frame_end(&f)
  */
 #pragma once
 
@@ -26,9 +27,12 @@
 
 #include "src/base/bytes.h"
 
+struct page_pack;
+
 struct page_frame {
 	FILE *out;
 	struct byte_buf script;
+	struct page_pack *data;
 	bool is_live;
 };
 
@@ -39,8 +43,10 @@ void page_frame_head(struct page_frame *f, const char *title);
 
 /* 0 or -ENOMEM */
 int page_frame_begin(struct page_frame *f, FILE *out, const char *title);
-/* sections: of page_message.h; NULL: none. 0, -ENOMEM, or the error of out. */
-int page_frame_end(struct page_frame *f, const struct byte_buf *sections);
+/* Begins the data; page_frame_end() ends it. NULL: out of memory. */
+struct page_pack *page_frame_data(struct page_frame *f);
+/* 0, -ENOMEM, or the error of out. */
+int page_frame_end(struct page_frame *f);
 void page_frame_release(struct page_frame *f);
 
 /* For the contents: foreign text; a fact in a list; what was lost. What is "" is left out. */

@@ -5,12 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "formats/render/json_writer.h"
-
-#define LEVEL 2				/* of zlib: 6 is 4 times as slow, for a tenth of the size */
-#define DEFLATE_FROM 400		/* shorter messages hardly become shorter */
+#include "formats/render/page/page_pack.h"
 
 void page_message_text(struct byte_buf *out, const char *name, const char *text, size_t len)
 {
@@ -71,27 +68,20 @@ int page_message_json(struct byte_buf *out, const char *name,
 	return err;
 }
 
-/* What DecompressionStream("deflate") takes. */
-static int deflate_all(const struct byte_buf *in, struct byte_buf *out)
+static void put(void *out, const void *data, size_t len)
 {
-	uLongf len = compressBound(in->nr);
-	uint8_t *room = bb_room(out, len);
-
-	if (!room || compress2(room, &len, in->v, in->nr, LEVEL) != Z_OK)
-		return -ENOMEM;
-	out->nr += len;
-	return 0;
+	bb_bytes(out, data, len);
 }
 
 int page_message_pack(const struct byte_buf *sections, struct byte_buf *out)
 {
-	bool is_long = sections->nr >= DEFLATE_FROM;
-	int err = 0;
+	struct page_pack *p = page_pack_new(put, out);
+	int err;
 
-	bb_u8(out, is_long);
-	if (is_long)
-		err = deflate_all(sections, out);
-	else
-		bb_bytes(out, sections->v, sections->nr);
+	if (!p)
+		return -ENOMEM;
+	page_pack_bytes(p, sections->v, sections->nr);
+	err = page_pack_end(p);
+	page_pack_free(p);
 	return err ? err : out->bad || sections->bad ? -ENOMEM : 0;
 }

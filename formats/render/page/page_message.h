@@ -8,6 +8,8 @@
  *	page_message_section(out, "threads", &section) ...
  *	page_message_pack(&plain, out)
  *
+ * A large one is packed while it is made (page_pack.h).
+ *
  * A message is one byte, 0: the sections follow as they are, 1: deflated; and the sections. Each is
  * the length of its name, the name, the length of its bytes, the bytes. A section that is empty is
  * left out. Numbers are LEB128 varints; "sv" is zigzag (src/base/bytes.h). A column has one number
