@@ -30,12 +30,14 @@ REPORT_SRCS := \
 	formats/render/page/html.c \
 	formats/render/page/page_data.c \
 	formats/render/page/page_encode.c \
+	formats/render/page/page_entry.c \
 	formats/render/page/page_facts.c \
 	formats/render/page/page_frame.c \
 	formats/render/page/page_functions.c \
 	formats/render/page/page_head.c \
 	formats/render/page/page_message.c \
 	formats/render/page/page_pack.c \
+	formats/render/page/page_row.c \
 	formats/render/page/page_samples.c \
 	formats/render/page/page_scan.c \
 	formats/render/page/page_tables.c \

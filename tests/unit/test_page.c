@@ -10,7 +10,6 @@
 
 #include "src/base/base64.h"
 #include "formats/render/page/page_pack.h"
-#include "formats/render/page/page_samples.h"
 #include "src/base/bytes.h"
 #include "src/base/sha256.h"
 #include "tests/unit/fixture_report.h"
@@ -149,66 +148,6 @@ static void test_parts_are_released_and_bad_ones_told(void **state)
 	page_pack_free(NULL);
 }
 
-static void add(struct page_samples *s, uint64_t ns, uint32_t thread, uint32_t node)
-{
-	struct page_entry e = { .tick = ns, .weight = 10, .thread = thread, .node = node, .count = 1 };
-
-	assert_int_equal(page_samples_add(s, &e), 0);
-}
-
-static void test_samples_are_sorted_and_joined(void **state)
-{
-	struct page_samples s;
-
-	(void)state;
-	page_samples_init(&s, 100);
-	add(&s, 1000, 1, 7);
-	add(&s, 1100, 0, 7);
-	add(&s, 1099, 1, 7);		/* like the first one, of the same tick */
-	add(&s, 900, 1, 7);		/* late in the file */
-	add(&s, 1000, 1, 8);
-	assert_int_equal(page_samples_end(&s), 0);
-	assert_int_equal(s.nr, 4);
-	assert_int_equal(s.nr_rows, 2);
-	assert_int_equal(s.rows[0].nr, 1);
-	assert_int_equal(s.rows[1].nr, 3);
-	assert_int_equal(s.rows[1].v[0].tick, 9);
-	assert_int_equal(s.rows[1].v[1].node, 7);
-	assert_int_equal(s.rows[1].v[1].count, 2);
-	assert_int_equal(s.rows[1].v[1].weight, 20);
-	assert_int_equal(s.rows[1].v[2].node, 8);
-	page_samples_release(&s);
-}
-
-/* However many samples there are, the entries are limited, and the sums stay. */
-static void test_many_samples_make_ticks_longer(void **state)
-{
-	const uint64_t nr = PAGE_MAX_ENTRIES + 100000;
-	uint64_t count = 0, weight = 0;
-	const struct page_row *row;
-	const struct page_entry *e;
-	struct page_samples s;
-
-	(void)state;
-	page_samples_init(&s, 1000);
-	for (uint64_t i = 0; i < nr; i++)
-		add(&s, i * 1000, i & 3, (uint32_t)(i % 5));
-	assert_int_equal(page_samples_end(&s), 0);
-	page_samples_each(&s, row, e) {
-		assert_true(e->tick * s.tick_ns <= nr * 1000);
-		assert_true(e == row->v || e[-1].tick < e->tick ||
-			    (e[-1].tick == e->tick && e[-1].node < e->node));
-		count += e->count;
-		weight += e->weight;
-	}
-	assert_true(s.nr <= PAGE_MAX_ENTRIES);
-	assert_true(s.coarser > 0);
-	assert_true(s.tick_ns > 1000);
-	assert_int_equal(count, nr);
-	assert_int_equal(weight, 10 * nr);
-	page_samples_release(&s);
-}
-
 /* What stands in the page beside our own style sheet and scripts. */
 static char *foreign_part(const char *page)
 {
@@ -254,8 +193,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sha256),
 		cmocka_unit_test(test_base64),
-		cmocka_unit_test(test_samples_are_sorted_and_joined),
-		cmocka_unit_test(test_many_samples_make_ticks_longer),
 		cmocka_unit_test(test_message_is_packed_in_pieces),
 		cmocka_unit_test(test_parts_are_released_and_bad_ones_told),
 		cmocka_unit_test(test_page),

@@ -215,24 +215,32 @@ static const struct definition_store *tables_of(const void *report, uint32_t seg
 	return report_tables(report, segment);
 }
 
+/* The first entry of a thread is its oldest one. */
+static void note_begin(struct page_data *d, const struct page_samples *s, size_t thread)
+{
+	struct page_row_reader r = page_samples_read(s, thread);
+	struct page_entry first;
+
+	if (page_row_next(&r, &first)) {
+		uint64_t at = weight_times(first.tick, s->tick_ns);
+
+		d->begin_ns = at < d->begin_ns ? at : d->begin_ns;
+	}
+}
+
 static int end_event(struct page_data *d, struct page_event *e)
 {
 	bool is_shown = e->info == report_event(d->rep);
 	int err = is_shown ? fold_take_report(e->fold, d->rep, &e->profile)
 			   : fold_take(e->fold, tables_of, d->rep, &e->profile);
-	const struct page_row *row;
-	const struct page_entry *entry;
 
 	fold_free(e->fold);
 	e->fold = NULL;
 	if (!err)
 		err = page_samples_end(&e->samples);
 	d->nr_entries += e->samples.nr;
-	page_samples_each(&e->samples, row, entry) {
-		uint64_t at = weight_times(entry->tick, e->samples.tick_ns);
-
-		d->begin_ns = at < d->begin_ns ? at : d->begin_ns;
-	}
+	for (size_t i = 0; !err && i < e->samples.nr_rows; i++)
+		note_begin(d, &e->samples, i);
 	return err;
 }
 

@@ -4,7 +4,7 @@
  * order of time, with a call tree for each event, and who waited for whom.
  *
  *	page_data_read(rep, opts, &d)		one pass over the samples
- *	page_data_encode(&d, pack)		the sections of a message (page_message.h)
+ *	page_data_encode(&d, pack)		the sections of a message, and frees the samples
  *	page_data_release(&d)
  *
  * The first event is the one that the report shows; the others that have samples follow unless the

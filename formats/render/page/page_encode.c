@@ -45,27 +45,16 @@ static void put_runs(const struct page_samples *s, struct byte_buf *b)
 			bb_uv(b, s->rows[i].nr);
 }
 
-static void put_ticks(const struct page_data *d, const struct page_samples *s, struct byte_buf *b)
-{
-	uint64_t begin = d->begin_ns / s->tick_ns;
-	const struct page_row *row;
-	const struct page_entry *e;
+enum { TICKS, NODES, CPUS, ACTIVITY, COUNTS, SCANS, WEIGHTS, COLUMNS };
 
-	page_samples_each(s, row, e)
-		bb_uv(b, e->tick - (e == row->v ? begin : e[-1].tick));
-}
-
-static void put_scans(const struct page_samples *s, struct byte_buf *b)
-{
-	const struct page_row *row;
-	const struct page_entry *e;
-	uint32_t before = 0;
-
-	page_samples_each(s, row, e) {
-		bb_sv(b, (int64_t)e->scan - before);
-		before = e->scan;
-	}
-}
+/* The columns by entry, and what they are made with. */
+struct columns {
+	const struct page_data *d;
+	const struct page_event *e;
+	const uint32_t *places;		/* by node of the profile */
+	struct byte_buf v[COLUMNS];
+	uint32_t scan;			/* of the entry before */
+};
 
 static uint64_t weight_code(const struct page_event *e, const struct page_entry *entry)
 {
@@ -74,32 +63,61 @@ static uint64_t weight_code(const struct page_event *e, const struct page_entry 
 	return weight_sum(entry->weight, 1);
 }
 
-static void put_samples(const struct page_data *d, uint32_t event, const uint32_t *places,
-			struct byte_buf *out)
+/* Most numbers take one byte. */
+static inline void put(struct byte_buf *b, uint64_t v)
 {
-	const struct page_event *e = &d->events[event];
-	const struct page_samples *s = &e->samples;
-	const struct page_row *row;
-	const struct page_entry *entry;
-	struct byte_buf b = { 0 };
+	if (v < 0x80 && b->nr < b->cap)
+		b->v[b->nr++] = (uint8_t)v;
+	else
+		bb_uv(b, v);
+}
+
+static void put_row(struct columns *c, struct page_row_reader *r)
+{
+	uint64_t tick = c->d->begin_ns / c->e->samples.tick_ns;
+	struct page_entry e;
+
+	while (page_row_next(r, &e)) {
+		put(&c->v[TICKS], e.tick - tick);
+		put(&c->v[NODES], c->places[e.node]);
+		put(&c->v[CPUS], e.cpu == UINT32_MAX ? 0 : e.cpu + (uint64_t)1);
+		put(&c->v[ACTIVITY], e.activity);
+		put(&c->v[COUNTS], e.count);
+		if (e.scan == c->scan)
+			put(&c->v[SCANS], 0);
+		else
+			bb_sv(&c->v[SCANS], (int64_t)e.scan - c->scan);
+		put(&c->v[WEIGHTS], weight_code(c->e, &e));
+		tick = e.tick;
+		c->scan = e.scan;
+	}
+}
+
+/* The entries of a thread are freed as they get into columns, and columns as they are packed. */
+static void put_samples(struct page_data *d, uint32_t event, const uint32_t *places,
+			struct page_pack *out)
+{
+	struct page_samples *s = &d->events[event].samples;
+	struct columns c = { .d = d, .e = &d->events[event], .places = places };
+	struct byte_buf b = { 0 }, head = { 0 };
+	size_t len = 0;
 
 	bb_uv(&b, event);
 	bb_uv(&b, s->tick_ns);
 	bb_uv(&b, s->coarser);
 	put_runs(s, &b);
-	put_ticks(d, s, &b);
-	page_samples_each(s, row, entry)
-		bb_uv(&b, places[entry->node]);
-	page_samples_each(s, row, entry)
-		bb_uv(&b, entry->cpu == UINT32_MAX ? 0 : entry->cpu + (uint64_t)1);
-	page_samples_each(s, row, entry)
-		bb_uv(&b, entry->activity);
-	page_samples_each(s, row, entry)
-		bb_uv(&b, entry->count);
-	put_scans(s, &b);
-	page_samples_each(s, row, entry)
-		bb_uv(&b, weight_code(e, entry));
-	page_message_section(out, "samples", &b);
+	for (size_t i = 0; i < s->nr_rows; i++) {
+		struct page_row_reader r = page_samples_take(s, i);
+
+		put_row(&c, &r);
+	}
+	for (size_t i = 0; i < COLUMNS; i++)
+		len += c.v[i].nr;
+	page_message_head(&head, "samples", b.nr + len);
+	page_pack_part(out, &head);
+	page_pack_part(out, &b);
+	for (size_t i = 0; i < COLUMNS; i++)
+		page_pack_part(out, &c.v[i]);
 }
 
 static void put_strip(const struct page_data *d, uint32_t event, struct byte_buf *out)
@@ -148,12 +166,12 @@ static int put_tables(const struct page_data *d, struct page_pack *out)
 static void put_event(struct page_data *d, uint32_t event, struct tree *tree,
 		      struct page_pack *out)
 {
-	struct byte_buf b = { 0 };
+	struct byte_buf strip = { 0 };
 
 	page_pack_part(out, &tree->section);
-	put_samples(d, event, tree->places, &b);
-	put_strip(d, event, &b);
-	page_pack_part(out, &b);
+	put_samples(d, event, tree->places, out);
+	put_strip(d, event, &strip);
+	page_pack_part(out, &strip);
 }
 
 static int put_waits(const struct page_data *d, struct page_pack *out)

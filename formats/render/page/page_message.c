@@ -9,13 +9,18 @@
 #include "formats/render/json_writer.h"
 #include "formats/render/page/page_pack.h"
 
+void page_message_head(struct byte_buf *out, const char *name, size_t len)
+{
+	bb_uv(out, strlen(name));
+	bb_bytes(out, name, strlen(name));
+	bb_uv(out, len);
+}
+
 void page_message_text(struct byte_buf *out, const char *name, const char *text, size_t len)
 {
 	if (!len)
 		return;
-	bb_uv(out, strlen(name));
-	bb_bytes(out, name, strlen(name));
-	bb_uv(out, len);
+	page_message_head(out, name, len);
 	bb_bytes(out, text, len);
 }
 

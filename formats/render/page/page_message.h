@@ -64,6 +64,8 @@ struct page_node {
  */
 void page_message_section(struct byte_buf *out, const char *name, struct byte_buf *section);
 void page_message_text(struct byte_buf *out, const char *name, const char *text, size_t len);
+/* What is before a section's bytes, where these follow elsewhere. */
+void page_message_head(struct byte_buf *out, const char *name, size_t len);
 void page_message_state(struct byte_buf *out, unsigned flags, uint64_t version);
 void page_message_nodes(struct byte_buf *out, uint32_t tree, uint32_t from,
 			const struct page_node *v, size_t nr);
