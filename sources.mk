@@ -338,6 +338,7 @@ CAPTURE_SRCS := \
 	src/capture/stacks/stack_ids.c \
 	src/capture/stacks/stack_mirrors.c \
 	src/capture/stacks/wire_decode.c \
+	src/capture/tables/mapped_array.c \
 	src/capture/tables/process_runtimes.c \
 	src/capture/tables/room_owners.c \
 	src/capture/tables/unwind_loader.c \

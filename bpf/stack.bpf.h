@@ -36,7 +36,8 @@ static __always_inline const struct unwind_page *unwind_page_at(void *env, uint3
 	return bpf_map_lookup_elem(&pages, &i);
 }
 
-static __always_inline const struct unwind_row *unwind_rows_at(void *env, uint32_t first)
+static __always_inline const struct unwind_row *unwind_rows_at(void *env, uint32_t first,
+							       uint32_t nr)
 {
 	uint32_t slab = first >> UNWIND_SLAB_SHIFT, zero = 0;
 	void *inner = bpf_map_lookup_elem(&slabs, &slab);

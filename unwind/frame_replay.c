@@ -43,9 +43,16 @@ static int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first, uint3
 NOTHING_AT(const struct unwind_mapping *, unwind_mapping_at)
 NOTHING_AT(const struct unwind_binary *, unwind_binary_at)
 NOTHING_AT(const struct unwind_page *, unwind_page_at)
-NOTHING_AT(const struct unwind_row *, unwind_rows_at)
 NOTHING_AT(const struct unwind_rule *, unwind_rule_at)
 NOTHING_AT(uint64_t *, unwind_cache_word)
+
+static const struct unwind_row *unwind_rows_at(void *env, uint32_t first, uint32_t nr)
+{
+	(void)env;
+	(void)first;
+	(void)nr;
+	return NULL;
+}
 
 static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr);
 static int unwind_load_bytes(void *env, struct unwinder *w, uint64_t addr, uint32_t n);

@@ -70,10 +70,11 @@ static const struct unwind_page *unwind_page_at(void *env, uint32_t i)
 	return i < e->current->table->nr_pages ? &e->current->table->pages[i] : NULL;
 }
 
-static const struct unwind_row *unwind_rows_at(void *env, uint32_t first)
+static const struct unwind_row *unwind_rows_at(void *env, uint32_t first, uint32_t nr)
 {
 	struct host_env *e = env;
 
+	(void)nr;
 	return e->current->table->rows + (first & ~(UNWIND_SLAB_ROWS - 1));
 }
 

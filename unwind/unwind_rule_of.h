@@ -47,7 +47,7 @@ UNWIND_INLINE uint32_t unwind_search_page(void *env, struct unwinder *w, uint32_
 	if (b == UNWIND_PAGE_ABSENT)
 		return UNWIND_NO_TABLE;
 	if (nr) {
-		rows = unwind_rows_at(env, b);
+		rows = unwind_rows_at(env, b, nr);
 		if (!rows)
 			return UNWIND_BUG;
 		b &= UNWIND_SLAB_ROWS - 1;

@@ -17,7 +17,7 @@
  *	const struct unwind_mapping *unwind_mapping_at(env, i)
  *	const struct unwind_binary *unwind_binary_at(env, i)
  *	const struct unwind_page *unwind_page_at(env, i)
- *	const struct unwind_row *unwind_rows_at(env, first)	base of the slab with row first
+ *	const struct unwind_row *unwind_rows_at(env, first, nr)	base of the slab with these rows
  *	const struct unwind_rule *unwind_rule_at(env, i)
  *	uint64_t *unwind_cache_word(env, i)			word i of the rule cache, or NULL
  *

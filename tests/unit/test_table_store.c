@@ -124,7 +124,7 @@ static bool is_there(const struct world *w, uint32_t page)
 /* The rule that the kernel side would find. */
 static struct unwind_rule rule_at(const struct world *w, const struct unwind_page *p, uint32_t key)
 {
-	const struct unwind_row *rows = unwind_loader_rows(w->c.loader, p->first);
+	const struct unwind_row *rows = unwind_loader_rows(w->c.loader, p->first, p->nr);
 	uint16_t rule = p->carry;
 
 	for (uint32_t i = 0; i < p->nr; i++) {

@@ -83,9 +83,9 @@ static const struct unwind_page *unwind_page_at(void *env, uint32_t i)
 	return &((struct world *)env)->view.pages[i];
 }
 
-static const struct unwind_row *unwind_rows_at(void *env, uint32_t first)
+static const struct unwind_row *unwind_rows_at(void *env, uint32_t first, uint32_t nr)
 {
-	return unwind_loader_rows(((struct world *)env)->l, first);
+	return unwind_loader_rows(((struct world *)env)->l, first, nr);
 }
 
 static const struct unwind_rule *unwind_rule_at(void *env, uint32_t i)
@@ -595,9 +595,9 @@ static void stress(struct world *w, struct reader *r)
 	open_loader(w, 45000);
 	sem_init(&r->begin, 0, 0);
 	sem_init(&r->end, 0, 0);
-	unwind_loader_rows(w->l, 0);
+	unwind_loader_rows(w->l, 0, 0);
 	assert_int_equal(load(w, 1, stress_rows(1)), 0);
-	unwind_loader_rows(w->l, 0);		/* mapped before there are two threads */
+	unwind_loader_rows(w->l, 0, 0);		/* mapped before there are two threads */
 	assert_int_equal(pthread_create(&thread, NULL, read_tables, r), 0);
 	for (int pass = 0; pass < STRESS_PASSES; pass++) {
 		unwind_loader_iterating(w->l, true);

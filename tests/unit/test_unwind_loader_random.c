@@ -122,7 +122,7 @@ static void assert_page(struct model *m, struct unwind_page page, uint32_t seria
 	const struct unwind_row *rows;
 
 	assert_int_equal(page.nr, rows_of(serial, index));
-	rows = page.nr ? unwind_loader_rows(m->w->l, page.first) : NULL;
+	rows = page.nr ? unwind_loader_rows(m->w->l, page.first, page.nr) : NULL;
 	for (uint32_t i = 0; i < page.nr; i++) {
 		const struct unwind_row *row = &rows[(page.first & (UNWIND_SLAB_ROWS - 1)) + i];
 

@@ -72,9 +72,9 @@ static const struct unwind_page *unwind_page_at(void *env, uint32_t i)
 	return i < v->nr_pages ? &v->pages[i] : NULL;
 }
 
-static const struct unwind_row *unwind_rows_at(void *env, uint32_t first)
+static const struct unwind_row *unwind_rows_at(void *env, uint32_t first, uint32_t nr)
 {
-	return unwind_loader_rows(((struct deferred_unwind *)env)->loader, first);
+	return unwind_loader_rows(((struct deferred_unwind *)env)->loader, first, nr);
 }
 
 static const struct unwind_rule *unwind_rule_at(void *env, uint32_t i)

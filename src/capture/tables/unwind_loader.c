@@ -14,25 +14,40 @@
 #define EPOCH_NS NSEC_PER_SEC
 #define FIRST_REFS 1024			/* binaries, to begin with */
 
-static void *map_table(int fd, size_t bytes)
+static int map_rule_cache(struct unwind_loader *l)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *p = mmap(NULL, UNWIND_CACHE_WORDS * sizeof(*l->rule_cache), PROT_READ | PROT_WRITE,
+		       MAP_SHARED, l->opts.fds.rule_cache, 0);
 
-	return p == MAP_FAILED ? NULL : p;
+	if (p == MAP_FAILED)
+		return -errno;
+	l->rule_cache = p;
+	return 0;
 }
 
 static int map_tables(struct unwind_loader *l)
 {
 	const struct unwind_loader_fds *fds = &l->opts.fds;
+	int err = mapped_array_open(&l->page_array, fds->pages, fds->nr_pages * sizeof(*l->pages));
 
-	l->pages = map_table(fds->pages, fds->nr_pages * sizeof(*l->pages));
-	l->rule_table = map_table(fds->rules, UNWIND_MAX_RULES * sizeof(*l->rule_table));
-	l->mappings = map_table(fds->mappings, fds->nr_mappings * sizeof(*l->mappings));
-	l->binaries = map_table(fds->binaries, UNWIND_MAX_BINARIES * sizeof(*l->binaries));
-	l->rule_cache = map_table(fds->rule_cache, UNWIND_CACHE_WORDS * sizeof(*l->rule_cache));
-	if (!l->pages || !l->rule_table || !l->mappings || !l->binaries || !l->rule_cache)
-		return fail(-errno, "map the unwind tables");
-	return 0;
+	if (!err)
+		err = mapped_array_open(&l->rule_array, fds->rules,
+					UNWIND_MAX_RULES * sizeof(*l->rule_table));
+	if (!err)
+		err = mapped_array_open(&l->mapping_array, fds->mappings,
+					fds->nr_mappings * sizeof(*l->mappings));
+	if (!err)
+		err = mapped_array_open(&l->binary_array, fds->binaries,
+					UNWIND_MAX_BINARIES * sizeof(*l->binaries));
+	if (!err)
+		err = map_rule_cache(l);
+	if (err)
+		return fail(err, "map the unwind tables");
+	l->pages = l->page_array.v;
+	l->mappings = l->mapping_array.v;
+	l->binaries = l->binary_array.v;
+	l->rule_table = l->rule_array.v;
+	return mapped_array_need(&l->page_array, 0, UNWIND_VERSIONS * sizeof(*l->pages));
 }
 
 static unsigned owner_of_process(void *ctx, uint32_t tgid)
@@ -72,7 +87,7 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 	l->epoch.ns = opts->epoch_ns ? opts->epoch_ns : EPOCH_NS;
 	err = array_reserve(&l->refs, &l->cap_refs, FIRST_REFS) ? -ENOMEM : map_tables(l);
 	if (!err)
-		err = unwind_rules_init(&l->rules, l->rule_table, UNWIND_MAX_RULES);
+		err = unwind_rules_init(&l->rules, &l->rule_array, UNWIND_MAX_RULES);
 	if (err) {
 		unwind_loader_free(l);
 		return err;
@@ -80,6 +95,7 @@ int unwind_loader_new(const struct unwind_loader_options *opts, struct unwind_lo
 	unwind_slabs_init(&l->slabs, opts->new_slab, opts->ctx, opts->max_rows);
 	unwind_slices_init(&l->slices, l->mappings, l->opts.fds.nr_mappings, opts->fds.processes,
 			   unwind_loader_versions(l), &l->epoch);
+	l->slices.array = &l->mapping_array;
 	l->slices.numbers = (struct slice_numbers){ unwind_loader_number, owner_of_process, l,
 						    &l->owners };
 	l->slices.attached_ns = opts->attached_ns;
@@ -109,10 +125,11 @@ void unwind_loader_free(struct unwind_loader *l)
 	unwind_rules_release(&l->rules);
 	unwind_slices_release(&l->slices);
 	unwind_slabs_release(&l->slabs);
-	munmap(l->pages, l->opts.fds.nr_pages * sizeof(*l->pages));	/* NULL: nothing happens */
-	munmap(l->rule_table, UNWIND_MAX_RULES * sizeof(*l->rule_table));
-	munmap(l->mappings, l->opts.fds.nr_mappings * sizeof(*l->mappings));
-	munmap(l->binaries, UNWIND_MAX_BINARIES * sizeof(*l->binaries));
+	mapped_array_close(&l->page_array);
+	mapped_array_close(&l->rule_array);
+	mapped_array_close(&l->mapping_array);
+	mapped_array_close(&l->binary_array);
+	/* NULL: nothing happens. */
 	munmap(l->rule_cache, UNWIND_CACHE_WORDS * sizeof(*l->rule_cache));
 	free(l);
 }
@@ -178,7 +195,7 @@ static int add_page(struct unwind_loader *l, const struct unwind_table *t, struc
 	if (err)
 		return err;
 	if (to.nr)
-		rows = unwind_slabs_write(&l->slabs, to.first);
+		rows = unwind_slabs_write(&l->slabs, to.first, to.nr);
 	if (to.nr && !rows) {
 		unwind_slabs_give(&l->slabs, to.first, to.nr);
 		return -ENOMEM;
@@ -217,6 +234,12 @@ static int take_pages(struct unwind_loader *l, const struct unwind_table *t, str
 
 	if (err)
 		return err;
+	err = mapped_array_need(&l->page_array, p->page0 * sizeof(*l->pages),
+				t->nr_pages * sizeof(*l->pages));
+	if (err) {
+		extents_give(&l->free_pages, p->page0, t->nr_pages);
+		return err;
+	}
 	p->nr_pages = t->nr_pages;
 	for (uint32_t i = 0; i < p->nr_pages; i++)
 		publish_page(l, p->page0 + i,
@@ -229,7 +252,7 @@ static int take_number(struct unwind_loader *l, struct placed *p)
 {
 	p->number = unwind_loader_is_window(p->binary) ? unwind_loader_number(l, p->binary)
 						       : table_numbers_take(&l->numbers);
-	return p->number ? 0 : -ENOSPC;
+	return p->number ? unwind_loader_need_number(l, p->number) : -ENOSPC;
 }
 
 static int place(struct unwind_loader *l, const struct unwind_table *t, struct placed *p,
@@ -419,9 +442,9 @@ const struct unwind_binary *unwind_loader_place(struct unwind_loader *l, uint32_
 	return ref ? &ref->place : NULL;
 }
 
-const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first)
+const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first, uint32_t nr)
 {
-	return unwind_slabs_read(&l->slabs, first);
+	return unwind_slabs_read(&l->slabs, first, nr);
 }
 
 /* ---- processes ---- */

@@ -141,8 +141,8 @@ struct unwind_loader_view {
 void unwind_loader_view(const struct unwind_loader *l, struct unwind_loader_view *out);
 /* Where the table of a binary or window is; valid until the next call. NULL: nothing is known. */
 const struct unwind_binary *unwind_loader_place(struct unwind_loader *l, uint32_t binary);
-/* The base of the slab that holds row number first; valid until the next call. */
-const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first);
+/* The base of the slab that holds nr rows from first on, which hold until the next call. */
+const struct unwind_row *unwind_loader_rows(struct unwind_loader *l, uint32_t first, uint32_t nr);
 
 struct unwind_loader_stats {
 	uint64_t rows, pages, rules, slabs, binaries, mappings;	/* in use now; binaries: tables */

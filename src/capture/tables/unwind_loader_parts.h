@@ -16,6 +16,7 @@
 
 #include "src/base/extents.h"
 #include "src/capture/tables/epoch.h"
+#include "src/capture/tables/mapped_array.h"
 #include "src/capture/tables/room_owners.h"
 #include "src/capture/tables/room_promise.h"
 #include "src/capture/tables/table_numbers.h"
@@ -52,11 +53,13 @@ struct table_ref {
 
 struct unwind_loader {
 	struct unwind_loader_options opts;
+	struct mapped_array page_array, rule_array, mapping_array, binary_array;
+	/* What is in these. */
 	struct unwind_page *pages;
 	struct unwind_rule *rule_table;
 	struct unwind_mapping *mappings;
 	struct unwind_binary *binaries;		/* by number */
-	uint64_t *rule_cache;
+	uint64_t *rule_cache;			/* as a whole */
 	struct epoch epoch;
 	struct unwind_slabs slabs;
 	struct unwind_rules rules;
@@ -107,6 +110,8 @@ uint32_t unwind_loader_number(void *loader, uint32_t binary);
 /* binary has the table of that index + 1 from now on, or none (0), and its place is that. */
 void unwind_loader_refer(struct unwind_loader *l, uint32_t binary, struct table_ref *ref,
 			 uint32_t table, struct unwind_binary place);
+/* Makes sure that something can be published by that number. 0 or -errno. */
+int unwind_loader_need_number(struct unwind_loader *l, uint32_t number);
 /* A program finds this by number from now on. */
 void unwind_loader_publish(struct unwind_loader *l, uint32_t number, struct unwind_binary place);
 

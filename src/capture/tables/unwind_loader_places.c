@@ -31,12 +31,20 @@ void unwind_loader_changed(struct unwind_loader *l)
 	__atomic_fetch_add(&unwind_loader_versions(l)[UNWIND_TABLES_VERSION], 1, __ATOMIC_RELEASE);
 }
 
+int unwind_loader_need_number(struct unwind_loader *l, uint32_t number)
+{
+	return mapped_array_need(&l->binary_array, number * sizeof(*l->binaries),
+				 sizeof(*l->binaries));
+}
+
 void unwind_loader_publish(struct unwind_loader *l, uint32_t number, struct unwind_binary place)
 {
 	uint64_t word;
 
 	assert(number < UNWIND_MAX_BINARIES);
 	memcpy(&word, &place, sizeof(word));
+	if (unwind_loader_need_number(l, number))
+		return;			/* there is no table by that number, as before */
 	__atomic_store_n((uint64_t *)(void *)&l->binaries[number], word, __ATOMIC_RELEASE);
 	unwind_loader_changed(l);
 }

@@ -7,14 +7,27 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/capture/tables/mapped_array.h"
 
-int unwind_rules_init(struct unwind_rules *r, struct unwind_rule *v, uint32_t max)
+/* Before the rule of a number is written. */
+static int need_place(struct unwind_rules *r, uint32_t number)
 {
+	return mapped_array_need(r->array, number * sizeof(*r->v), sizeof(*r->v));
+}
+
+int unwind_rules_init(struct unwind_rules *r, struct mapped_array *array, uint32_t max)
+{
+	int err;
+
 	memset(r, 0, sizeof(*r));
-	r->v = v;
+	r->array = array;
+	r->v = array->v;
 	r->max = max;
 	r->nr = 1;
-	memset(&v[0], 0, sizeof(v[0]));
+	err = need_place(r, 0);
+	if (err)
+		return err;
+	memset(&r->v[0], 0, sizeof(r->v[0]));
 	r->refs = calloc(max, sizeof(*r->refs));
 	return r->refs ? 0 : -ENOMEM;
 }
@@ -49,10 +62,12 @@ static int take_number(struct unwind_rules *r, uint32_t *number)
 {
 	if (r->nr_free)
 		*number = r->free[--r->nr_free];
-	else if (r->nr < r->max)
-		*number = r->nr++;
-	else
+	else if (r->nr == r->max)
 		return -ENOSPC;
+	else if (need_place(r, r->nr))
+		return -ENOMEM;
+	else
+		*number = r->nr++;
 	return 0;
 }
 

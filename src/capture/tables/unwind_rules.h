@@ -12,8 +12,11 @@
 #include "src/base/hash_index.h"
 #include "unwind/row.h"
 
+struct mapped_array;
+
 struct unwind_rules {
-	struct unwind_rule *v;		/* the kernel's array; borrowed */
+	struct mapped_array *array;	/* the kernel's; borrowed */
+	struct unwind_rule *v;		/* what is in it */
 	uint32_t *refs;			/* by number: how many tables use it */
 	uint32_t nr, max;		/* numbers given out so far, and the limit */
 	uint16_t *free;			/* numbers that came back */
@@ -21,11 +24,11 @@ struct unwind_rules {
 	struct hash_index index;
 };
 
-/* 0 or -ENOMEM; release either way. v has room for max rules. */
-int unwind_rules_init(struct unwind_rules *r, struct unwind_rule *v, uint32_t max);
+/* 0 or -errno; release either way. array has room for max rules. */
+int unwind_rules_init(struct unwind_rules *r, struct mapped_array *array, uint32_t max);
 void unwind_rules_release(struct unwind_rules *r);
 
-/* Gives a rule its number and counts one use more. 0; -ENOSPC: no number is left; or -ENOMEM. */
+/* Gives a rule its number and counts one use more. 0; -ENOSPC: no number is left; or -errno. */
 int unwind_rules_get(struct unwind_rules *r, const struct unwind_rule *rule, uint16_t *number);
 
 /* Counts one use less. After the last one the number may be given to another rule at once. */

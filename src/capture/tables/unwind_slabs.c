@@ -13,6 +13,7 @@
 #define UNWIND_MAX_ROWS ((uint64_t)UNWIND_MAX_SLABS * UNWIND_SLAB_ROWS)
 #endif
 #define SLAB_BYTES (UNWIND_SLAB_ROWS * sizeof(struct unwind_row))
+#define PIECE_ROWS (ARRAY_PIECE_BYTES / (uint32_t)sizeof(struct unwind_row))
 
 void unwind_slabs_init(struct unwind_slabs *s, unwind_new_slab_fn new_slab, void *ctx,
 		       uint64_t max_rows)
@@ -24,19 +25,20 @@ void unwind_slabs_init(struct unwind_slabs *s, unwind_new_slab_fn new_slab, void
 	s->free.boundary = UNWIND_SLAB_ROWS;
 }
 
-static void unmap_slab(const struct unwind_row *rows)
+static void unmap_written(struct unwind_slabs *s)
 {
-	if (rows)
-		munmap((void *)rows, SLAB_BYTES);
+	if (s->write.rows)
+		munmap(s->write.rows, s->write.nr * sizeof(*s->write.rows));
+	s->write.rows = NULL;
 }
 
 void unwind_slabs_release(struct unwind_slabs *s)
 {
-	unmap_slab(s->write);
-	for (uint32_t i = 0; i < UNWIND_READ_SLABS; i++)
-		unmap_slab(s->read[i].rows);
-	for (uint32_t i = 0; i < s->nr; i++)
+	unmap_written(s);
+	for (uint32_t i = 0; i < s->nr; i++) {
+		mapped_array_close(&s->read[i]);
 		close(s->fds[i]);
+	}
 	extents_release(&s->free);
 	memset(s, 0, sizeof(*s));
 }
@@ -80,46 +82,64 @@ void unwind_slabs_give(struct unwind_slabs *s, uint32_t first, uint32_t nr)
 	extents_give(&s->free, first, nr);
 }
 
-static struct unwind_row *map_slab(const struct unwind_slabs *s, uint32_t key, int prot)
+/*
+ * Maps the pieces that these rows are in. The others stay in the kernel and are not counted as
+ * memory of probee.
+ */
+static void map_written(struct unwind_slabs *s, uint32_t first, uint32_t nr)
 {
-	void *p = mmap(NULL, SLAB_BYTES, prot, MAP_SHARED, s->fds[key], 0);
+	uint32_t begin = first & ~(PIECE_ROWS - 1);
+	uint32_t end = (first + nr + PIECE_ROWS - 1) & ~(PIECE_ROWS - 1);
+	size_t at = (begin & (UNWIND_SLAB_ROWS - 1)) * sizeof(struct unwind_row);
+	void *p = mmap(NULL, (end - begin) * sizeof(struct unwind_row), PROT_READ | PROT_WRITE,
+		       MAP_SHARED, s->fds[begin >> UNWIND_SLAB_SHIFT], (off_t)at);
 
 	if (p == MAP_FAILED) {
 		fail(-errno, "map a slab of unwind rows");
-		return NULL;
+		return;
 	}
-	return p;
+	s->write.rows = p;
+	s->write.first = begin;
+	s->write.nr = end - begin;
 }
 
-struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first)
+struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first, uint32_t nr)
 {
-	uint32_t key = first >> UNWIND_SLAB_SHIFT;
-
-	assert(key < s->nr);
-	/*
-	 * One slab is mapped at a time. The others stay in the kernel and are not counted as memory
-	 * of probee.
-	 */
-	if (!s->write || s->write_key != key) {
-		unmap_slab(s->write);
-		s->write = map_slab(s, key, PROT_READ | PROT_WRITE);
-		s->write_key = key;
+	assert(first >> UNWIND_SLAB_SHIFT < s->nr && nr);
+	assert(first >> UNWIND_SLAB_SHIFT == (first + nr - 1) >> UNWIND_SLAB_SHIFT);
+	if (!s->write.rows || first < s->write.first ||
+	    first + nr > s->write.first + s->write.nr) {
+		unmap_written(s);
+		map_written(s, first, nr);
 	}
-	return s->write ? s->write + (first & (UNWIND_SLAB_ROWS - 1)) : NULL;
+	return s->write.rows ? s->write.rows + (first - s->write.first) : NULL;
 }
 
-const struct unwind_row *unwind_slabs_read(struct unwind_slabs *s, uint32_t first)
+/* Before another piece is mapped. Those that are still read are soon there again. */
+static void rest_if_many(struct unwind_slabs *s)
 {
-	uint32_t key = first >> UNWIND_SLAB_SHIFT, i = key % UNWIND_READ_SLABS;
+	uint32_t nr = 0;
 
-	if (key >= s->nr)
+	for (uint32_t i = 0; i < s->nr; i++)
+		nr += s->read[i].nr_mapped;
+	for (uint32_t i = 0; nr >= UNWIND_READ_PIECES && i < s->nr; i++)
+		mapped_array_rest(&s->read[i]);
+}
+
+const struct unwind_row *unwind_slabs_read(struct unwind_slabs *s, uint32_t first, uint32_t nr)
+{
+	uint32_t key = first >> UNWIND_SLAB_SHIFT, row = first & (UNWIND_SLAB_ROWS - 1);
+	size_t at = row * sizeof(struct unwind_row), len = nr * sizeof(struct unwind_row);
+	struct mapped_array *a;
+
+	if (key >= s->nr || nr > UNWIND_SLAB_ROWS - row)
 		return NULL;
-	if (!s->read[i].rows || s->read[i].key != key) {
-		unmap_slab(s->read[i].rows);
-		s->read[i].rows = map_slab(s, key, PROT_READ);
-		s->read[i].key = key;
-	}
-	return s->read[i].rows;
+	a = &s->read[key];
+	if (!a->v && mapped_array_open(a, s->fds[key], SLAB_BYTES))
+		return NULL;
+	if (!mapped_array_has(a, at, len))
+		rest_if_many(s);
+	return mapped_array_need(a, at, len) ? NULL : a->v;
 }
 
 uint64_t unwind_slabs_room(const struct unwind_slabs *s)

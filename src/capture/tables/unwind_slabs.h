@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "src/base/extents.h"
+#include "src/capture/tables/mapped_array.h"
 #include "unwind/row.h"
 #include "unwind/unwind_limits.h"
 
@@ -18,7 +19,7 @@
  */
 typedef int (*unwind_new_slab_fn)(void *ctx, uint32_t key);
 
-#define UNWIND_READ_SLABS 16	/* mapped at once; mappings count as memory of probee */
+#define UNWIND_READ_PIECES 32	/* of slabs, mapped at once: they count as memory of probee */
 
 struct unwind_slabs {
 	unwind_new_slab_fn new_slab;
@@ -27,12 +28,11 @@ struct unwind_slabs {
 	struct extents free;
 	uint32_t nr;
 	int fds[UNWIND_MAX_SLABS];
-	struct unwind_row *write;	/* one slab at a time is mapped for writing */
-	uint32_t write_key;
-	struct {			/* and some for reading, by number */
-		uint32_t key;
-		const struct unwind_row *rows;
-	} read[UNWIND_READ_SLABS];
+	struct {			/* some rows of one slab are mapped for writing */
+		struct unwind_row *rows;
+		uint32_t first, nr;
+	} write;
+	struct mapped_array read[UNWIND_MAX_SLABS];	/* and pieces of several for reading */
 };
 
 /* max_rows 0: as many as there are slabs for. */
@@ -44,14 +44,14 @@ void unwind_slabs_release(struct unwind_slabs *s);
 int unwind_slabs_take(struct unwind_slabs *s, uint32_t nr, uint32_t *first);
 void unwind_slabs_give(struct unwind_slabs *s, uint32_t first, uint32_t nr);
 
-/* Row number first, to write to; valid until the next call. NULL: it cannot be mapped. */
-struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first);
+/* nr rows that were taken, to write to; valid until the next call. NULL: they cannot be mapped. */
+struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first, uint32_t nr);
 
 /*
- * Base of the slab that holds row number first, like unwind_rows_at() of the kernel side; valid
- * until the next call. NULL: there is no such row.
+ * Base of the slab that holds nr rows from first on, like unwind_rows_at() of the kernel side; these
+ * rows hold until the next call. NULL: there are no such rows.
  */
-const struct unwind_row *unwind_slabs_read(struct unwind_slabs *s, uint32_t first);
+const struct unwind_row *unwind_slabs_read(struct unwind_slabs *s, uint32_t first, uint32_t nr);
 
 /* Rows that can still be taken, including those of slabs that are not made yet. */
 uint64_t unwind_slabs_room(const struct unwind_slabs *s);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/array.h"
+#include "src/capture/tables/mapped_array.h"
 #include "src/capture/tables/process_runtimes.h"
 #include "src/capture/tables/room_owners.h"
 
@@ -238,6 +239,19 @@ static uint32_t room_of(size_t nr)
 	return (uint32_t)(nr + ROUND - 1) & ~(ROUND - 1u);
 }
 
+/* Takes room for the entries of x that can be written. */
+static int take_room(struct unwind_slices *s, struct slice *x)
+{
+	int err = x->nr > s->max ? -ENOSPC : extents_take(&s->free, x->room, &x->first);
+
+	if (err || !s->array)
+		return err;
+	err = mapped_array_need(s->array, x->first * sizeof(*s->v), x->room * sizeof(*s->v));
+	if (err)
+		extents_give(&s->free, x->first, x->room);
+	return err;
+}
+
 static struct slice *slice_new(struct unwind_slices *s, uint32_t tgid, size_t nr)
 {
 	struct slice *x = s->binary_of ? calloc(1, sizeof(*x)) : NULL;
@@ -249,7 +263,7 @@ static struct slice *slice_new(struct unwind_slices *s, uint32_t tgid, size_t nr
 	x->room = room_of(nr);
 	x->refs = 1;
 	x->tgid = tgid;
-	if (nr > s->max || extents_take(&s->free, x->room, &x->first)) {
+	if (take_room(s, x)) {
 		free(x);
 		return NULL;
 	}

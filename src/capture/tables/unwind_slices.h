@@ -24,6 +24,7 @@
 #include "src/model/process.h"
 #include "unwind/unwind_limits.h"
 
+struct mapped_array;
 struct process_runtimes;
 struct room_owners;
 struct slice;
@@ -39,7 +40,8 @@ struct slice_numbers {
 struct unwind_slices {
 	const struct epoch *epoch;
 	int processes_fd;		/* BPF map: tgid -> struct unwind_process */
-	struct unwind_mapping *v;	/* the kernel's array; borrowed */
+	struct unwind_mapping *v;	/* what is in the kernel's array; borrowed */
+	struct mapped_array *array;	/* which that is; borrowed; NULL: all of v can be written */
 	uint64_t *versions;		/* UNWIND_VERSIONS of them; borrowed */
 	struct extents free;
 	struct slice *oldest, **newest;	/* replaced ones that a program may still read */
