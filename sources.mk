@@ -355,6 +355,7 @@ CAPTURE_SRCS := \
 	src/capture/waits/wait_facts.c \
 	src/capture/waits/wait_peers.c \
 	src/debug_info/alternate_name.c \
+	src/debug_info/debug_cache.c \
 	src/debug_info/debug_expected.c \
 	src/debug_info/debug_file.c \
 	src/debug_info/debug_index.c \
@@ -447,6 +448,7 @@ CAPTURE_SRCS := \
 	src/live/live_windows.c \
 	src/live/segment_head.c \
 	src/live/thread_rows.c \
+	src/parse/kept_symbols.c \
 	src/parse/kernel_file.c \
 	src/parse/line_cache.c \
 	src/parse/lines_costs.c \

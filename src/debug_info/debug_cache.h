@@ -30,6 +30,11 @@ struct cache_record {
 	uint64_t unit;
 };
 
+/* The whole records of a file, which are foreign: data has r->len bytes. */
+void debug_cache_each(const void *file, size_t len,
+		      void (*take)(void *ctx, const struct cache_record *r, const void *data),
+		      void *ctx);
+
 static inline size_t cache_padded(size_t len)
 {
 	return (len + 7) & ~(size_t)7;

@@ -99,6 +99,25 @@ uint32_t debug_file_lack(const struct debug_file *f)
 	return f->lack;
 }
 
+size_t debug_file_bytes(const struct debug_file *f)
+{
+	size_t bytes = plain_elf_bytes(f->own.plain);
+
+	if (f->alt.plain)
+		bytes += plain_elf_bytes(f->alt.plain);
+	return f->package ? bytes + split_file_bytes(f->package) : bytes;
+}
+
+bool debug_file_has_alternate(const struct debug_file *f)
+{
+	return f->alt.plain;
+}
+
+bool debug_file_has_package(const struct debug_file *f)
+{
+	return f->package;
+}
+
 void debug_file_close(struct debug_file *f)
 {
 	if (!f)

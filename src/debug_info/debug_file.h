@@ -36,6 +36,8 @@ int debug_file_open(int fd, struct debug_file **fp, uint32_t *lack);
 uint32_t debug_file_lack(const struct debug_file *f);
 /* Nothing is asked for a while: its pages, and those of its alternate file, are given back. */
 void debug_file_rest(const struct debug_file *f);
+/* Memory of what was unpacked of it and of the files that it was given. */
+size_t debug_file_bytes(const struct debug_file *f);
 void debug_file_close(struct debug_file *f);		/* NULL is fine */
 
 /* Appends an index (debug_index.h). 0, -ENOENT or -ENOMEM. until_ns: as of struct unit_source. */
@@ -58,6 +60,10 @@ int debug_file_unit(struct debug_file *f, uint64_t unit, const struct unit_wante
  */
 size_t debug_file_alternate(struct debug_file *f, const char **name, const void **build_id);
 int debug_file_set_alternate(struct debug_file *f, int fd);
+
+/* Whether it was given these files. */
+bool debug_file_has_alternate(const struct debug_file *f);
+bool debug_file_has_package(const struct debug_file *f);
 
 /* The file that has all split units (FILE.dwp), borrowed. 0, or -errno: it is no such file. */
 int debug_file_set_package(struct debug_file *f, int fd);

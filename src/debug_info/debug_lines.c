@@ -26,6 +26,10 @@
 #define MAX_PARTIAL 2			/* tables of a unit before it is made as a whole */
 #define UNIT_NS (3 * NSEC_PER_SEC)	/* CPU time for one unit */
 
+/* When unpacked files are given up, in times that unpacking took, and not before. */
+#define LEAVE_TIMES 200
+#define LEAVE_LEAST_NS (5 * NSEC_PER_SEC)
+
 /* Tables of one unit in a cache file: partial ones, that were made when others were forgotten. */
 #define MAX_CACHED 4
 
@@ -51,6 +55,7 @@ struct debug_lines {
 	struct debug_file *file;
 	struct go_lines *go;
 	bool is_file_tried, is_go_tried;
+	uint64_t file_cpu_ns, file_used_ns;	/* what opening it took; when it was needed last */
 	int fds[MAX_FILES];
 	size_t nr_fds;
 	struct debug_index index;
@@ -137,8 +142,9 @@ static void forget_some(struct debug_lines *d, const struct unit *but)
 
 /* ---- what is kept in the cache file ---- */
 
-static void take_record(struct debug_lines *d, const struct cache_record *r, const void *data)
+static void take_record(void *ctx, const struct cache_record *r, const void *data)
 {
+	struct debug_lines *d = ctx;
 	struct unit_table t;
 	struct unit *u;
 
@@ -155,25 +161,6 @@ static void take_record(struct debug_lines *d, const struct cache_record *r, con
 	u->cached[u->nr_cached - 1] = (struct cached_table){ data, r->len };
 }
 
-static void read_cache(struct debug_lines *d)
-{
-	const struct cache_head *h = d->cache;
-	size_t at = sizeof(*h), end;
-
-	if (d->cache_len < sizeof(*h) || h->magic != CACHE_MAGIC)
-		return;
-	end = h->end < d->cache_len ? (size_t)h->end : d->cache_len;
-	while (at + sizeof(struct cache_record) <= end) {
-		const struct cache_record *r = (const void *)((const char *)d->cache + at);
-
-		at += sizeof(*r);
-		if (r->len > end - at)
-			return;
-		take_record(d, r, (const char *)d->cache + at);
-		at += cache_padded(r->len);
-	}
-}
-
 static void map_cache(struct debug_lines *d, int fd)
 {
 	struct stat st;
@@ -186,7 +173,7 @@ static void map_cache(struct debug_lines *d, int fd)
 		return;
 	d->cache = p;
 	d->cache_len = (size_t)st.st_size;
-	read_cache(d);
+	debug_cache_each(p, d->cache_len, take_record, d);
 }
 
 static void put_record(struct debug_lines *d, enum cache_kind kind, uint64_t unit, const void *data,
@@ -222,13 +209,50 @@ int debug_lines_news(struct debug_lines *d, struct byte_buf *out)
 
 static bool open_file(struct debug_lines *d)
 {
+	uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	bool is_new = !d->is_file_tried;
+
 	for (size_t i = 0; !d->is_file_tried && i < d->nr_fds && !d->file; i++)
 		if (debug_file_open(d->fds[i], &d->file, &d->lack))
 			d->file = NULL;
 	d->is_file_tried = true;
-	if (d->file)
+	d->file_used_ns = now_ns();
+	if (d->file && is_new) {
+		d->file_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 		d->lack = 0;		/* another file has it */
+	}
 	return d->file;
+}
+
+/* It is opened again when a unit is wanted, and asks again for the files that it was given. */
+static void leave_file(struct debug_lines *d)
+{
+	d->lack = debug_lines_lack(d);
+	if (debug_file_has_alternate(d->file))
+		d->alt_asked = 0;
+	if (debug_file_has_package(d->file))
+		d->package_asked = 0;
+	debug_file_close(d->file);
+	d->file = NULL;
+	d->is_file_tried = false;
+}
+
+bool debug_lines_is_asking(const struct debug_lines *d)
+{
+	return d->wanted.nr;
+}
+
+uint64_t debug_lines_leave_files(struct debug_lines *d, uint64_t now_ns)
+{
+	uint64_t rest = d->file_cpu_ns * LEAVE_TIMES, until;
+
+	until = d->file_used_ns + (rest > LEAVE_LEAST_NS ? rest : LEAVE_LEAST_NS);
+	if (!d->file || debug_lines_is_asking(d) || !debug_file_bytes(d->file))
+		return 0;
+	if (now_ns < until)
+		return until;
+	leave_file(d);
+	return 0;
 }
 
 static bool open_go(struct debug_lines *d)

@@ -71,6 +71,11 @@ const struct split_parts *split_file_parts(const struct split_file *f)
 	return &f->parts;
 }
 
+size_t split_file_bytes(const struct split_file *f)
+{
+	return plain_elf_bytes(f->plain);
+}
+
 void split_file_close(struct split_file *f)
 {
 	if (!f)

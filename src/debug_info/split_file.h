@@ -32,4 +32,5 @@ struct split_parts {
  */
 int split_file_open(int fd, struct split_file **fp, uint32_t *lack);
 const struct split_parts *split_file_parts(const struct split_file *f);
+size_t split_file_bytes(const struct split_file *f);	/* memory of what was unpacked */
 void split_file_close(struct split_file *f);		/* NULL is fine */

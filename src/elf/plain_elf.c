@@ -346,6 +346,11 @@ void plain_elf_rest(const struct plain_elf *p)
 		madvise(file, len, MADV_DONTNEED);
 }
 
+size_t plain_elf_bytes(const struct plain_elf *p)
+{
+	return p->image ? p->len - p->own : 0;
+}
+
 void plain_elf_close(struct plain_elf *p)
 {
 	if (!p)

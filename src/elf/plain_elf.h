@@ -40,4 +40,6 @@ Elf *plain_elf_get(const struct plain_elf *p);
 uint32_t plain_elf_unknown_packing(const struct plain_elf *p);
 /* Gives back pages of the file that were read, which count as memory of this process. */
 void plain_elf_rest(const struct plain_elf *p);
+/* Memory that unpacked sections take; 0: the file has none that are compressed. */
+size_t plain_elf_bytes(const struct plain_elf *p);
 void plain_elf_close(struct plain_elf *p);		/* NULL is fine */

@@ -67,6 +67,12 @@ struct helper_kind {
 	 */
 	void (*serve)(void *state, struct helper_message *request, struct helper_message *answer);
 	void (*done)(void *state, struct helper_message *answer);	/* NULL: nothing to free */
+	/*
+	 * Gives up what is hardly worth its memory any more. Called after each answer, and then at
+	 * the time that it returned (of now_ns()'s clock), if nothing was asked until then. 0:
+	 * nothing is left to give up. NULL: it keeps nothing.
+	 */
+	uint64_t (*rest)(void *state, uint64_t now_ns);
 	size_t max_request;		/* bytes of a request */
 	bool may_sleep;			/* waits for others by its nature, so it is never stuck */
 	bool gives_fds;			/* its answers may have descriptors, else none may */

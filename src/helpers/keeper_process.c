@@ -2,6 +2,7 @@
 #include "src/helpers/keeper_process.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -18,6 +19,7 @@
 #define MAX_LEFT 64			/* killed processes that have not ended, see helper.h */
 #define FULL_NS (100 * NSEC_PER_MSEC)	/* one that can end does so within this time */
 #define END_NS (200 * NSEC_PER_MSEC)	/* from the end of its socket to that of a helper */
+#define MAX_REST_MS (600 * 1000)
 #define KEEPER_FD 3			/* helper_fork() gives the only descriptor this number */
 
 /* ---- in a helper ---- */
@@ -28,6 +30,21 @@ static int refuse(uint32_t op, int why)
 	const struct helper_message answer = { .op = op, .status = why };
 
 	return helper_send(KEEPER_FD, &answer, &for_ever);
+}
+
+/* Until the next request is there, or the socket is closed. */
+static void rest(const struct helper_kind *kind, void *state)
+{
+	struct pollfd pfd = { .fd = KEEPER_FD, .events = POLLIN };
+	uint64_t now = now_ns(), until;
+	int n = 0;
+
+	while (!n && (until = kind->rest(state, now))) {
+		uint64_t ms = until > now ? (until - now) / NSEC_PER_MSEC + 1 : 1;
+
+		n = poll(&pfd, 1, ms < MAX_REST_MS ? (int)ms : MAX_REST_MS);
+		now = now_ns();
+	}
 }
 
 /*
@@ -60,6 +77,8 @@ static void helper_main(const struct helper_kind *kind)
 		helper_message_release(&request);
 		if (err)
 			break;
+		if (kind->rest)
+			rest(kind, state);
 	}
 	_exit(0);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The work of a parser process. Everything here may be taken over by the bytes that it reads. */
+#include "src/parse/kept_symbols.h"
 #include "src/parse/parse_protocol.h"
 #include "src/parse/table_maker.h"
 #include "src/runtimes/runtime.h"
@@ -12,11 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/base/array.h"
 #include "src/base/bytes.h"
 #include "src/base/clock.h"
 #include "src/base/io.h"
-#include "src/base/memory.h"
 #include "src/debug_info/debug_lines.h"
 #include "src/elf/beside_names.h"
 #include "src/elf/debug_name.h"
@@ -26,7 +25,6 @@
 #include "src/rights/sandbox.h"
 #include "src/symbolize/elf_symbols.h"
 #include "src/symbolize/jitdump.h"
-#include "src/symbolize/kernel_text.h"
 #include "src/symbolize/symbol_batch.h"
 
 #define PARSER_BYTES (1ull << 30)	/* address space */
@@ -44,28 +42,10 @@
  */
 #define PARSER_FRESH_NS (30 * NSEC_PER_SEC)
 #define PARSER_CPU_SECONDS 90
-#define KEPT_BYTES (24u << 20)		/* of symbols and lines kept for the next request */
-#define KEPT_MAX 128	/* libelf has 150 KiB of each: 317 files of 26 MB took 72 */
 #define LINES_NS (4 * NSEC_PER_SEC)	/* CPU time for the lines of one answer */
 
-/* The symbols of a binary, kept with the files that their names are read from. */
-struct kept_symbols {
-	uint32_t binary;
-	struct elf_symbols *symbols;
-	struct elf_symbols *variables;	/* NULL: not asked for yet */
-	struct debug_lines *lines;	/* NULL: there are none, or not asked for yet */
-	uint32_t lines_lack;		/* as of debug_lines_open() */
-	bool are_lines_tried, keeps_cache;
-	uint64_t text;			/* of a kernel: where its code begins in the file */
-	int fds[MESSAGE_FDS];
-	size_t nr_fds, nr_files;	/* the cache file is no file of the binary */
-	uint64_t used;
-};
-
 struct parser {
-	struct kept_symbols *kept;
-	size_t nr_kept, cap_kept;
-	uint64_t nr_requests;
+	struct kept_set kept;
 	/* What the answer refers to; freed when it is sent. */
 	struct unwind_table *table;
 	struct elf_image *img;
@@ -206,87 +186,6 @@ static int serve_code(struct parser *p, struct helper_message *m, struct helper_
 
 /* ---- names ---- */
 
-static void forget(struct parser *p, size_t i)
-{
-	struct kept_symbols *k = &p->kept[i];
-
-	assert(i < p->nr_kept);
-	debug_lines_close(k->lines);
-	elf_symbols_free(k->symbols);
-	elf_symbols_free(k->variables);
-	for (size_t f = 0; f < k->nr_fds; f++)
-		close(k->fds[f]);
-	*k = p->kept[--p->nr_kept];
-	memory_give_back();	/* it lay between what is kept */
-}
-
-/* Forgets what was used least, but never the last used. */
-static void keep_few(struct parser *p)
-{
-	for (;;) {
-		size_t bytes = 0, oldest = 0;
-
-		for (size_t i = 0; i < p->nr_kept; i++) {
-			bytes += elf_symbols_bytes(p->kept[i].symbols);
-			bytes += elf_symbols_bytes(p->kept[i].variables);
-			bytes += p->kept[i].lines ? debug_lines_bytes(p->kept[i].lines) : 0;
-			if (p->kept[i].used < p->kept[oldest].used)
-				oldest = i;
-		}
-		if (p->nr_kept < 2 || (bytes <= KEPT_BYTES && p->nr_kept <= KEPT_MAX))
-			return;
-		forget(p, oldest);
-	}
-}
-
-static struct kept_symbols *find_kept(struct parser *p, uint32_t binary)
-{
-	for (size_t i = 0; i < p->nr_kept; i++)
-		if (p->kept[i].binary == binary)
-			return &p->kept[i];
-	return NULL;
-}
-
-static int find_kernel_text(int fd, uint64_t *start)
-{
-	struct elf_image *img;
-	int err = elf_image_open(fd, &img);
-
-	if (err)
-		return err;
-	err = kernel_text_of_file(img, start);
-	elf_image_close(img);
-	return err;
-}
-
-/* Loads the symbols, and takes the files out of the message. */
-static int load(struct parser *p, const struct names_head *h, struct helper_message *m)
-{
-	size_t nr_files = m->nr_fds > h->has_cache ? m->nr_fds - h->has_cache : 0;
-	struct elf_symbols_source src = { .fd = first_fd(m),
-					  .nr_debug_fds = nr_files ? nr_files - 1 : 0 };
-	struct kept_symbols *k = array_push(&p->kept, &p->nr_kept, &p->cap_kept);
-	int err;
-
-	if (!k)
-		return -ENOMEM;
-	memcpy(k->fds, m->fds, sizeof(k->fds));
-	src.debug_fds = k->fds + 1;
-	err = h->is_kernel ? find_kernel_text(src.fd, &k->text) : 0;
-	if (!err)
-		err = elf_symbols_load(&src, &k->symbols);
-	if (err) {
-		p->nr_kept--;
-		return err;
-	}
-	k->binary = h->binary;
-	k->nr_fds = m->nr_fds;
-	k->nr_files = nr_files;
-	k->keeps_cache = h->keeps_cache;
-	m->nr_fds = 0;
-	return 0;
-}
-
 /* Says how the debug file is named, so that it is opened before the symbols are loaded. */
 static int ask_for_debug_file(struct parser *p, struct helper_message *m,
 			      struct helper_message *answer)
@@ -303,19 +202,6 @@ static int ask_for_debug_file(struct parser *p, struct helper_message *m,
 	answer->part[0] = (struct message_part){ &name, sizeof(name) };
 	answer->part[1] = (struct message_part){ &head, sizeof(head) };
 	return -EAGAIN;
-}
-
-static void open_lines(struct kept_symbols *k)
-{
-	const struct debug_lines_source src = {
-		.fds = k->fds, .nr_fds = k->nr_files,
-		.cache_fd = k->nr_fds > k->nr_files ? k->fds[k->nr_files] : -1,
-		.keeps_news = k->keeps_cache,
-	};
-
-	if (!k->are_lines_tried && debug_lines_open(&src, &k->lines, &k->lines_lack))
-		k->lines = NULL;
-	k->are_lines_tried = true;
 }
 
 /*
@@ -348,7 +234,7 @@ static void put_lack(struct symbol_batch *b, uint32_t lack)
 static void add_lines(struct parser *p, struct kept_symbols *k, struct symbol_batch *b,
 		      uint32_t max_depth, struct names_answer *head)
 {
-	open_lines(k);
+	kept_symbols_open_lines(k);
 	if (!k->lines) {
 		put_lack(b, k->lines_lack);
 		return;
@@ -397,22 +283,22 @@ static int serve_names(struct parser *p, struct helper_message *m, struct helper
 	static struct names_answer head;
 	const struct names_head *h = m->part[0].v;
 	struct symbol_batch b = { .v = m->part[1].v, .nr = m->part[1].len / sizeof(*b.v) };
+	uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct kept_symbols *k;
 	int err = 0;
 
 	if (!names_request_is_sound(m))
 		return -EINVAL;
-	k = find_kept(p, h->binary);
+	k = kept_symbols_find(&p->kept, h->binary);
 	take_beside(k, h->nr_beside, m);
 	if (!k && !h->load)
 		return ask_for_debug_file(p, m, answer);
 	if (!k)
-		err = load(p, h, m);
+		err = kept_symbols_load(&p->kept, h, m, &k);
 	if (err)
 		return err;
-	k = find_kept(p, h->binary);
-	k->used = p->nr_requests;
 	look_up_names(p, k, h, &b, &head);
+	kept_symbols_used(&p->kept, k, clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin);
 	p->text = b.text;
 	p->places = b.lines;
 	answer->part[0] = (struct message_part){ &head, sizeof(head) };
@@ -422,7 +308,6 @@ static int serve_names(struct parser *p, struct helper_message *m, struct helper
 	answer->part[4] = (struct message_part){ p->news.v, p->news.nr };
 	if (p->wants && p->wants->nr)
 		answer->part[5] = (struct message_part){ (void *)p->wants, sizeof(*p->wants) };
-	keep_few(p);
 	return 0;
 }
 
@@ -547,7 +432,6 @@ void parse_serve(void *state, struct helper_message *m, struct helper_message *a
 	struct parser *p = state;
 	int err = m->op < PARSE_OPS ? open_files(m) : -EINVAL;
 
-	p->nr_requests++;
 	answer->status = err ? err : ops[m->op](p, m, answer);
 }
 
@@ -571,6 +455,13 @@ static void done(void *state, struct helper_message *answer)
 	p->wants = NULL;
 }
 
+static uint64_t rest(void *state, uint64_t now_ns)
+{
+	struct parser *p = state;
+
+	return kept_symbols_rest(&p->kept, now_ns);
+}
+
 const struct helper_kind table_parser_kind = {
 	.name = "probee-parser",
 	.is_urgent = true,
@@ -586,6 +477,7 @@ const struct helper_kind name_parser_kind = {
 	.begin = begin_names,
 	.serve = parse_serve,
 	.done = done,
+	.rest = rest,
 	.max_request = PARSE_MAX_REQUEST,
 	.fresh_after_ns = PARSER_FRESH_NS,
 };
@@ -595,6 +487,7 @@ const struct helper_kind line_parser_kind = {
 	.begin = begin_lines,
 	.serve = parse_serve,
 	.done = done,
+	.rest = rest,
 	.max_request = PARSE_MAX_REQUEST,
 	.fresh_after_ns = PARSER_FRESH_NS,
 };

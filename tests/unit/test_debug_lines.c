@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "src/base/clock.h"
 #include "src/debug_info/debug_cache.h"
 #include "src/debug_info/debug_lines.h"
 #include "src/parse/line_cache.h"
@@ -96,6 +97,16 @@ static void check_lines(struct debug_lines *d, uint64_t addr)
 	assert_int_equal(v[1].line, OUTER_LINE);
 }
 
+/* An address in setup(), which was not asked for before. */
+static void find_other(struct debug_lines *d, uint64_t addr)
+{
+	struct unit_place v[8];
+	uint8_t lang;
+
+	assert_true(debug_lines_find(d, addr, LATE, v, 8, &lang) > 0);
+	assert_string_equal(v[0].name, "setup");
+}
+
 static void test_own_lines(void **state)
 {
 	const struct world *w = *state;
@@ -120,6 +131,48 @@ static void test_no_time(void **state)
 	check_lines(d, w->addr);
 	assert_int_equal(debug_lines_find(d, w->addr, 0, v, 8, &lang), 2);
 	debug_lines_close(d);
+}
+
+/*
+ * A compressed file takes memory as long as it is read, and is unpacked again when a unit is wanted
+ * that has no table.
+ */
+static void test_leaves_files(void **state)
+{
+	struct world *w = *state, packed = *w;
+	char path[] = "/tmp/test_debug_linesXXXXXX", command[200];
+	uint64_t now, until;
+	struct debug_lines *d;
+
+	packed.fd = mkstemp(path);
+	snprintf(command, sizeof(command), "objcopy --compress-debug-sections=zlib /proc/%d/exe %s", getpid(), path);
+	assert_int_equal(system(command), 0);
+	close(packed.fd);
+	packed.fd = open(path, O_RDONLY | O_CLOEXEC);
+	d = open_lines(&packed, -1);
+	now = now_ns();
+	until = debug_lines_leave_files(d, now);
+	assert_true(until >= now + 4 * NSEC_PER_SEC);
+	check_lines(d, w->addr);
+	assert_true(debug_lines_leave_files(d, until) > until);		/* it was used since */
+	until = debug_lines_leave_files(d, until);
+	assert_int_equal(debug_lines_leave_files(d, until - 1), until);
+	assert_int_equal(debug_lines_leave_files(d, until), 0);
+	assert_int_equal(debug_lines_leave_files(d, until + NSEC_PER_SEC), 0);	/* nothing is left */
+	/* The table is there, and so is the rest of the file, as soon as it is wanted. */
+	check_lines(d, w->addr);
+	assert_int_equal(debug_lines_leave_files(d, until), 0);
+	assert_int_equal(debug_lines_lack(d), 0);
+	find_other(d, (uintptr_t)setup - here + w->addr);
+	assert_true(debug_lines_leave_files(d, now_ns()));
+	debug_lines_close(d);
+	/* What lies in the file itself takes no memory. */
+	d = open_lines(w, -1);
+	check_lines(d, w->addr);
+	assert_int_equal(debug_lines_leave_files(d, now_ns()), 0);
+	debug_lines_close(d);
+	close(packed.fd);
+	unlink(path);
 }
 
 /* Into a directory of this test's own. */
@@ -311,6 +364,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_lines),
 		cmocka_unit_test(test_no_time),
+		cmocka_unit_test(test_leaves_files),
 		cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_cache_of_parts),
 		cmocka_unit_test(test_surprises),

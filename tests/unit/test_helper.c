@@ -101,7 +101,29 @@ static const struct helper_kind refusing = { .name = "test-refusing", .serve = s
 static const struct helper_kind giving = { .name = "test-giving", .serve = serve,
 					   .gives_fds = true, .fresh_after_ns = 100 * NSEC_PER_MSEC,
 					   .max_request = 1 << 20 };
-static const struct helper_kind *const kinds[] = { &good, &refusing, &giving };
+
+/* Between the test and its helpers. */
+static struct shared {
+	unsigned rests;			/* calls of rest() */
+	uint64_t asked_ns, called_ns;	/* the time that it wanted to be called again, and when it was */
+} *shared;
+
+/* Has something to give up twice after the first answer, and once after others. */
+static uint64_t rest(void *state, uint64_t now_ns)
+{
+	unsigned nr = __atomic_load_n(&shared->rests, __ATOMIC_ACQUIRE) + 1;
+
+	(void)state;
+	shared->called_ns = now_ns;
+	if (nr != 3)
+		shared->asked_ns = now_ns + 20 * NSEC_PER_MSEC;
+	__atomic_store_n(&shared->rests, nr, __ATOMIC_RELEASE);
+	return nr == 3 ? 0 : shared->asked_ns;
+}
+
+static const struct helper_kind resting = { .name = "test-resting", .serve = serve, .rest = rest,
+					    .max_request = 1 << 20 };
+static const struct helper_kind *const kinds[] = { &good, &refusing, &giving, &resting };
 
 struct world {
 	struct helper_keeper *keeper;
@@ -110,10 +132,12 @@ struct world {
 
 static int setup(void **state)
 {
-	struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 3 };
+	struct helper_keeper_options opts = { .kinds = kinds, .nr_kinds = 4 };
 	struct world *w = test_calloc(1, sizeof(*w));
 
 	*state = w;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(shared != MAP_FAILED);
 	assert_int_equal(helper_keeper_new(&opts, &w->keeper), 0);
 	assert_int_equal(helper_new(w->keeper, &good, &w->h), 0);
 	return 0;
@@ -125,6 +149,7 @@ static int teardown(void **state)
 
 	helper_free(w->h);
 	helper_keeper_free(w->keeper);
+	munmap(shared, sizeof(*shared));
 	test_free(w);
 	return 0;
 }
@@ -194,6 +219,33 @@ static void test_parts_and_status(void **state)
 	helper_message_release(&answer);
 	free(part);
 	test_free(big);
+}
+
+static void await_rests(unsigned nr)
+{
+	uint64_t until = now_ns() + LONG_NS;
+
+	while (__atomic_load_n(&shared->rests, __ATOMIC_ACQUIRE) < nr && now_ns() < until)
+		usleep(1000);
+	assert_int_equal(__atomic_load_n(&shared->rests, __ATOMIC_ACQUIRE), nr);
+}
+
+/* It is called after an answer, at the times that it asks for, and is no bar to the next request. */
+static void test_rest(void **state)
+{
+	struct world *w = *state;
+	struct helper *h;
+
+	assert_int_equal(helper_new(w->keeper, &resting, &h), 0);
+	assert_int_equal(ask(h, ECHO, LONG_NS), -ENOTTY);
+	await_rests(3);
+	assert_true(shared->called_ns >= shared->asked_ns);
+	usleep(50000);
+	await_rests(3);			/* there is nothing left to give up */
+	assert_int_equal(ask(h, ECHO, LONG_NS), -ENOTTY);
+	assert_int_equal(ask(h, ECHO, LONG_NS), -ENOTTY);
+	assert_true(pid_of(h) > 0);
+	helper_free(h);
 }
 
 static void test_descriptors(void **state)
@@ -761,6 +813,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_parts_and_status),
+		T(test_rest),
 		T(test_descriptors),
 		T(test_death_costs_one_answer),
 		T(test_killed_while_idle), T(test_killed_is_asked_again),

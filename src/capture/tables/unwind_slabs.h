@@ -48,8 +48,8 @@ void unwind_slabs_give(struct unwind_slabs *s, uint32_t first, uint32_t nr);
 struct unwind_row *unwind_slabs_write(struct unwind_slabs *s, uint32_t first, uint32_t nr);
 
 /*
- * Base of the slab that holds nr rows from first on, like unwind_rows_at() of the kernel side; these
- * rows hold until the next call. NULL: there are no such rows.
+ * Base of the slab that holds nr rows from first on, like unwind_rows_at() of the kernel side;
+ * these rows hold until the next call. NULL: there are no such rows.
  */
 const struct unwind_row *unwind_slabs_read(struct unwind_slabs *s, uint32_t first, uint32_t nr);
 
