@@ -11,6 +11,7 @@
  *	struct per_process all = { .size = sizeof(struct mine) };
  *	per_process_at(&all, p)		the element of p, zeroed at first; NULL: out of memory
  *	per_process_find(&all, p)	NULL: p has none
+ *	per_process_of_slot(&all, slot, serial)	the same of a process that may be gone
  *	per_process_release(&all)
  *
  * Example: process 1234 with slot 5 and serial 70 is forgotten, and process 1300 gets slot 5 and
@@ -22,6 +23,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct process;
 
@@ -33,4 +35,5 @@ struct per_process {
 
 void *per_process_at(struct per_process *pp, const struct process *p);
 void *per_process_find(const struct per_process *pp, const struct process *p);
+void *per_process_of_slot(const struct per_process *pp, uint32_t slot, uint64_t serial);
 void per_process_release(struct per_process *pp);

@@ -10,7 +10,7 @@
  *	kept_symbols_used(&s, k, ns)			behind each use
  *	kept_symbols_rest(&s, now)			while nothing is asked for
  *
- * They are never freed as a whole: the process ends.
+ * The process ends with all of it.
  *
  * What must be kept is little, because it can be read again, and a recording goes on for days. So
  * what is large is forgotten when it was not used for 200 times as long as it has taken to read:
@@ -58,8 +58,8 @@ int kept_symbols_load(struct kept_set *s, const struct names_head *h, struct hel
 		      struct kept_symbols **kp);
 void kept_symbols_open_lines(struct kept_symbols *k);
 
-/* k was used, which has taken so much CPU time. May forget others, and moves k. */
+/* Notes a use of k and the CPU time that it has taken. May forget others, and moves k. */
 void kept_symbols_used(struct kept_set *s, struct kept_symbols *k, uint64_t cpu_ns);
 
-/* As struct helper_kind.rest. */
+/* Forgets what has rested for long: struct helper_kind.rest. */
 uint64_t kept_symbols_rest(struct kept_set *s, uint64_t now_ns);

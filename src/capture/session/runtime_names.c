@@ -458,7 +458,9 @@ static int answer_all(const struct runtime_names *n, struct code *c, int why, sy
 
 	for (size_t i = 0; i < c->nr_waiting && !err; i++)
 		err = answer(c, id, &c->waiting[i], why, fn, ctx);
-	c->nr_waiting = 0;
+	free(c->waiting);		/* there are many objects, and few have frames later */
+	c->waiting = NULL;
+	c->nr_waiting = c->cap_waiting = 0;
 	return err;
 }
 

@@ -26,7 +26,7 @@
 #define COLLECT_NS (NSEC_PER_SEC / 10)
 #define SCAN_PATIENCE_NS (NSEC_PER_SEC / 10)
 #define WAIT_MS 50
-#define MAX_PROCESSES 65536		/* that are looked at in one part of a recording */
+#define MAX_PROCESSES 65536		/* that are looked at, at a time */
 #define MAX_ASKED 8192			/* threads of one process */
 
 /* A thread without a name so far. */
@@ -50,10 +50,11 @@ struct look {
 	uint64_t took_ns;
 	int err;
 	uint64_t serial, next_ns;	/* no look before */
+	uint32_t slot;			/* of the process */
 	uint64_t met_ns;		/* when a thread came last */
 	struct asked *asked;
 	size_t nr_asked, cap_asked;
-	bool is_busy, is_answered, is_listed;
+	bool is_busy, is_answered;
 };
 
 struct place {
@@ -65,11 +66,10 @@ struct runtime_threads {
 	struct runtime_threads_deps deps;
 	struct worker_pool *pool;	/* NULL: not needed yet */
 	struct memory_reader *memory;	/* of its thread */
-	struct look **looks;		/* all */
+	/* One for each process with threads that are asked for. */
+	struct look **looks;
 	size_t nr, cap;
-	struct per_process places;
-	struct look **waiting;		/* those with threads that are asked for */
-	size_t nr_waiting, cap_waiting;
+	struct per_process places;	/* struct place */
 	size_t nr_busy;
 	uint64_t next_ns;
 	struct runtime_threads_stats stats;
@@ -111,7 +111,6 @@ void runtime_threads_free(struct runtime_threads *t)
 	for (size_t i = 0; i < t->nr; i++)
 		free_look(t->looks[i]);
 	free(t->looks);
-	free(t->waiting);
 	per_process_release(&t->places);
 	free(t);
 }
@@ -163,20 +162,18 @@ static struct look *look_of(struct runtime_threads *t, const struct process *p)
 		return NULL;
 	}
 	*place->look = (struct look){ .job = { .run = look_run, .done = look_done }, .threads = t,
-				      .serial = p->serial, .tgid = p->tgid };
+				      .serial = p->serial, .slot = p->slot, .tgid = p->tgid };
 	return place->look;
 }
 
-static bool list(struct runtime_threads *t, struct look *k)
+/* Its process may be gone, and after runtime_threads_forget() has another look, or none. */
+static void end_look(struct runtime_threads *t, struct look *k)
 {
-	struct look **slot;
+	struct place *place = per_process_of_slot(&t->places, k->slot, k->serial);
 
-	if (k->is_listed)
-		return true;
-	slot = array_push(&t->waiting, &t->nr_waiting, &t->cap_waiting);
-	if (slot)
-		*slot = k;
-	return k->is_listed = slot;
+	if (place && place->look == k)
+		place->look = NULL;
+	free_look(k);
 }
 
 void runtime_threads_meet(struct runtime_threads *t, const struct process *p, uint32_t thread,
@@ -185,7 +182,7 @@ void runtime_threads_meet(struct runtime_threads *t, const struct process *p, ui
 	struct look *k = t->deps.runtimes && !p->is_kthread ? look_of(t, p) : NULL;
 	struct asked *a;
 
-	if (!k || k->nr_asked >= MAX_ASKED || !list(t, k))
+	if (!k || k->nr_asked >= MAX_ASKED)
 		return;
 	a = array_push(&k->asked, &k->nr_asked, &k->cap_asked);
 	if (!a)
@@ -258,9 +255,9 @@ static int take_all(struct runtime_threads *t)
 
 	if (t->pool)
 		worker_reap(t->pool);
-	for (size_t i = 0; i < t->nr_waiting && !err; i++)
-		if (t->waiting[i]->is_answered)
-			err = take_answers(t->waiting[i]);
+	for (size_t i = 0; i < t->nr && !err; i++)
+		if (t->looks[i]->is_answered)
+			err = take_answers(t->looks[i]);
 	return err;
 }
 
@@ -374,17 +371,15 @@ static void ask_all(struct runtime_threads *t, bool is_last, bool only_new)
 {
 	size_t keep = 0;
 
-	for (size_t i = 0; i < t->nr_waiting; i++) {
-		struct look *k = t->waiting[i];
+	for (size_t i = 0; i < t->nr; i++) {
+		struct look *k = t->looks[i];
 
-		if (ask(t, k, is_last, only_new)) {
-			t->waiting[keep++] = k;
-			continue;
-		}
-		k->is_listed = false;
-		k->nr_asked = 0;
+		if (ask(t, k, is_last, only_new))
+			t->looks[keep++] = k;
+		else
+			end_look(t, k);
 	}
-	t->nr_waiting = keep;
+	t->nr = keep;
 }
 
 static int wait_for_looks(struct runtime_threads *t, struct patience *wait)
@@ -405,7 +400,7 @@ int runtime_threads_scan(struct runtime_threads *t)
 	struct patience wait = { .until_ns = now_ns() + SCAN_PATIENCE_NS };
 	int err = take_all(t);
 
-	if (err || !t->nr_waiting)
+	if (err || !t->nr)
 		return err;
 	ask_all(t, false, true);
 	return wait_for_looks(t, &wait);
@@ -416,7 +411,7 @@ int runtime_threads_collect(struct runtime_threads *t, struct patience *wait)
 	uint64_t now = now_ns();
 	int err = take_all(t);
 
-	if (err || !t->nr_waiting || (!wait && now < t->next_ns))
+	if (err || !t->nr || (!wait && now < t->next_ns))
 		return err;
 	if (wait)
 		err = wait_for_looks(t, wait);
@@ -430,7 +425,6 @@ void runtime_threads_forget(struct runtime_threads *t)
 {
 	size_t keep = 0;
 
-	t->nr_waiting = 0;
 	per_process_release(&t->places);
 	t->places = (struct per_process){ .size = sizeof(struct place) };
 	for (size_t i = 0; i < t->nr; i++) {
