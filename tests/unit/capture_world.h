@@ -61,6 +61,7 @@ struct capture_world {
 	uint32_t same[64], nr_same;
 	bool is_whole;			/* all pages of a runtime are wanted when it is known */
 	uint32_t nr_runtimes;
+	uint32_t nr_asked;		/* cw_wanted() */
 };
 
 static inline int cw_memory(size_t bytes)
@@ -129,8 +130,9 @@ static inline void cw_on_runtime(void *ctx, uint32_t binary, const struct runtim
 
 static inline bool cw_wanted(void *ctx, uint32_t tgid)
 {
-	const struct capture_world *w = ctx;
+	struct capture_world *w = ctx;
 
+	w->nr_asked++;
 	return tgid >= NO_PID || (w->real && tgid == w->real);
 }
 

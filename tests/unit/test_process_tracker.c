@@ -279,6 +279,22 @@ static void test_only_who_is_wanted(void **state)
 	assert_string_equal(living(w, 3)->comm, "known");
 }
 
+/* One mapping of a process that is not wanted asks, and no other until it forks or execs. */
+static void test_unwanted_are_asked_for_once(void **state)
+{
+	struct capture_world *w = *state;
+
+	w->nr_asked = 0;
+	for (uint32_t i = 1; i <= 30; i++)
+		map_anonymous(w, 2 + i % 2, TEXT * i, 4096, 20);
+	assert_int_equal(w->nr_asked, 2);
+	/* The number was given again, to a child of one that is wanted. */
+	forked(w, 2, ME, 30);
+	assert_non_null(living(w, 2));
+	assert_non_null(map_own_file(w, 2, TEXT, 40));
+	assert_null(map_own_file(w, 3, TEXT, 40));
+}
+
 static void test_unknown_with_a_mapping(void **state)
 {
 	struct capture_world *w = *state;
@@ -585,6 +601,7 @@ int main(void)
 		T(test_end_of_a_thread_and_of_all),
 		T(test_end_of_the_leader),
 		T(test_only_who_is_wanted),
+		T(test_unwanted_are_asked_for_once),
 		T(test_unknown_with_a_mapping),
 		T(test_find_reads_proc),
 		T(test_number_used_again),

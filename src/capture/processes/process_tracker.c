@@ -37,6 +37,8 @@
 #define MANY_MAPPINGS 1024
 #define PUBLISH_NS (50 * 1000)
 
+#define UNWANTED 64
+
 struct process_tracker {
 	struct process_tracker_deps deps;
 	struct process_maps *maps;	/* what /proc says */
@@ -57,6 +59,11 @@ struct process_tracker {
 	uint64_t next_all_ns;		/* when all are looked through */
 	bool repair;			/* events were lost: /proc must be read again, */
 	uint64_t next_repair_ns;	/* but not before this */
+	/*
+	 * Processes that were not wanted when a mapping of theirs was told, by tgid. A program that
+	 * begins has some 30, and to ask whether it is wanted is a system call.
+	 */
+	uint32_t unwanted[UNWANTED];
 };
 
 static bool wanted(const struct process_tracker *t, uint32_t tgid)
@@ -64,6 +71,19 @@ static bool wanted(const struct process_tracker *t, uint32_t tgid)
 	/* A process that was followed while it lived stays so: its last events come later. */
 	return !t->deps.wanted || processes_find(t->deps.processes, tgid, TIME_NEVER) ||
 	       t->deps.wanted(t->deps.ctx, tgid);
+}
+
+/*
+ * Whether this is one more mapping of a process that is not wanted. Only what a program does before
+ * or besides makes one wanted: a fork, exec, another name.
+ */
+static bool is_unwanted_again(struct process_tracker *t, const struct task_event *ev)
+{
+	uint32_t *known = &t->unwanted[ev->tgid % UNWANTED];
+
+	if (ev->kind != TASK_EVENT_MAP && *known == ev->tgid)
+		*known = 0;
+	return ev->kind == TASK_EVENT_MAP && *known == ev->tgid && ev->tgid;
 }
 
 int process_tracker_new(const struct process_tracker_deps *deps, struct process_tracker **tp)
@@ -365,8 +385,13 @@ int process_tracker_event(void *ctx, const struct task_event *ev)
 	struct cost_piece piece;
 	int err;
 
-	if (is_of_task && ev->kind != TASK_EVENT_FORK && !wanted(t, ev->tgid))
+	if (is_of_task && is_unwanted_again(t, ev))
+		return 0;
+	if (is_of_task && ev->kind != TASK_EVENT_FORK && !wanted(t, ev->tgid)) {
+		if (ev->kind == TASK_EVENT_MAP)
+			t->unwanted[ev->tgid % UNWANTED] = ev->tgid;
 		return joins(t, ev) ? process_tracker_scan(t, &ev->tgid, 1) : 0;
+	}
 	if (ev->kind == TASK_EVENT_FORK && !wanted(t, ev->tgid) && !wanted(t, ev->parent_tgid))
 		return 0;
 	piece = user_costs_begin(t->deps.costs, whose(ev));
@@ -439,8 +464,10 @@ bool process_tracker_knows(const struct process_tracker *t, const struct process
 int process_tracker_update(struct process_tracker *t)
 {
 	uint64_t begin = now_ns();
-	int err = t->events ? task_events_drain(t->events, process_tracker_event, t) : 0;
+	int err;
 
+	memset(t->unwanted, 0, sizeof(t->unwanted));
+	err = t->events ? task_events_drain(t->events, process_tracker_event, t) : 0;
 	t->drained_ns = begin;
 	publish_all(t);
 	if (err || !t->repair || now_ns() < t->next_repair_ns)
