@@ -431,6 +431,7 @@ CAPTURE_SRCS := \
 	src/late_names/late_names.c \
 	src/live/default_event.c \
 	src/live/feed.c \
+	src/live/last_rows.c \
 	src/live/live_compact.c \
 	src/live/live_copy.c \
 	src/live/live_counts.c \

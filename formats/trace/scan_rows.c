@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "formats/trace/scan_rows.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +10,35 @@
 void scan_rows_release(struct scan_rows *w)
 {
 	free(w->rows);
+	free(w->places);
 	free(w->again);
 	memset(w, 0, sizeof(*w));
 }
 
+/* NULL: it had none. */
+static struct rec_sample *row_of(const struct scan_rows *w, uint32_t thread)
+{
+	uint32_t place = thread < w->cap_places ? w->places[thread] : 0;
+
+	return place ? &w->rows[place - 1] : NULL;
+}
+
 int scan_rows_add(struct scan_rows *w, const struct rec_sample *s)
 {
+	struct rec_sample *row;
+
 	if (!s->scan || !s->thread)
 		return 0;
-	if (array_reserve(&w->rows, &w->cap_rows, (size_t)s->thread + 1))
-		return -ENOMEM;
-	w->rows[s->thread] = *s;
+	row = row_of(w, s->thread);
+	if (!row) {
+		if (array_reserve(&w->places, &w->cap_places, (size_t)s->thread + 1))
+			return -ENOMEM;
+		row = array_push(&w->rows, &w->nr_rows, &w->cap_rows);
+		if (!row)
+			return -ENOMEM;
+		w->places[s->thread] = (uint32_t)w->nr_rows;
+	}
+	*row = *s;
 	return 0;
 }
 
@@ -52,19 +69,27 @@ static uint32_t count_missing(const struct id_checker *t, uint32_t first, uint32
 
 bool scan_rows_next(struct scan_rows *w, const struct id_checker *t, struct rec_sample *s)
 {
-	for (; w->run < w->repeat.nr_runs; w->run++, w->done = 0) {
+	while (w->run < w->repeat.nr_runs) {
 		const struct rec_run *run = &w->repeat.runs[w->run];
-		uint32_t missing = count_missing(t, run->thread + w->done, run->nr - w->done);
+		uint32_t thread = run->thread + w->done, left = run->nr - w->done;
+		uint32_t missing = count_missing(t, thread, left);
+		const struct rec_sample *row;
 
 		w->left_out += missing;
-		w->done += missing;
-		if (w->done == run->nr)
+		if (missing == left) {
+			w->run++;
+			w->done = 0;
 			continue;
-		assert(run->thread + w->done < w->cap_rows);	/* as in_scan is set */
-		*s = w->rows[run->thread + w->done++];
-		s->time_ns = w->repeat.time_ns;
-		s->scan = w->repeat.scan;
-		return true;
+		}
+		w->done += missing + 1;
+		row = row_of(w, thread + missing);
+		if (row) {
+			*s = *row;
+			s->time_ns = w->repeat.time_ns;
+			s->scan = w->repeat.scan;
+			return true;
+		}
+		w->left_out++;		/* in_scan is set, but its chunk was left early */
 	}
 	return false;
 }
@@ -136,9 +161,11 @@ uint32_t scan_rows_take(struct scan_rows *w, uint32_t thread, struct rec_sample 
 {
 	uint32_t nr = thread < w->cap_again ? w->again[thread] : 0;
 
-	if (!nr)
+	const struct rec_sample *row = nr ? row_of(w, thread) : NULL;
+
+	if (!row)
 		return 0;
-	*s = w->rows[thread];
+	*s = *row;
 	w->again[thread] = 0;
 	return nr;
 }

@@ -32,8 +32,11 @@
 #include "src/model/record.h"
 
 struct scan_rows {
-	struct rec_sample *rows;	/* by thread */
-	size_t cap_rows;
+	/* The rows of threads that had one; most short-lived ones have none. */
+	struct rec_sample *rows;
+	size_t nr_rows, cap_rows;
+	uint32_t *places;		/* by thread: its row plus 1; 0: none */
+	size_t cap_places;
 	struct rec_repeat repeat;	/* the current one */
 	uint32_t run, done;		/* current run; its threads that are done */
 	uint64_t left_out;	/* rows of REPEATs that do not exist, since this was zeroed */

@@ -95,7 +95,7 @@ static void release(struct compaction *c)
 	live_ids_release(&c->ids);
 	live_counts_release(&c->counts);
 	free(c->events);
-	free(c->last.v);
+	last_rows_release(&c->last);
 }
 
 /* ---- new ids ---- */
@@ -269,18 +269,17 @@ static int copy_counts(struct compaction *c)
 static int copy_row(struct compaction *c, const struct last_row *old)
 {
 	struct last_row row = *old;
-	uint32_t id = new_count(c, old->count - 1), thread;
+	uint32_t id = new_count(c, old->count - 1);
+	struct last_row *place;
 
 #define COPY(member, NAME) row.rec.member = live_copy_id(&c->copy, REC_##NAME, old->rec.member);
 	SAMPLE_REFERENCES(COPY)
 #undef COPY
-	thread = row.rec.thread;
-	if (id == IX_NONE || array_reserve(&c->last.v, &c->last.cap, (size_t)thread + 1))
+	place = id == IX_NONE ? NULL : last_rows_at(&c->last, row.rec.thread);
+	if (!place)
 		return -ENOMEM;
 	row.count = id + 1;
-	if (thread >= c->last.nr)
-		c->last.nr = (size_t)thread + 1;
-	c->last.v[thread] = row;
+	*place = row;
 	return 0;
 }
 
@@ -288,9 +287,12 @@ static int copy_rows(struct compaction *c)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < c->l->last.nr && !err; i++)
-		if (live_row_is_there(c->l, &c->l->last.v[i]))
-			err = copy_row(c, &c->l->last.v[i]);
+	for (size_t thread = 0; thread < c->l->last.nr_threads && !err; thread++) {
+		const struct last_row *row = last_rows_find(&c->l->last, (uint32_t)thread);
+
+		if (row && live_row_is_there(c->l, row))
+			err = copy_row(c, row);
+	}
 	return err;
 }
 

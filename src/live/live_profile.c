@@ -78,7 +78,7 @@ void live_profile_free(struct live_profile *l)
 	trace_summary_release(&l->summary);
 	live_counts_release(&l->counts);
 	free(l->events);
-	free(l->last.v);
+	last_rows_release(&l->last);
 	live_windows_release(&l->windows);
 	free(l);
 }
@@ -155,6 +155,7 @@ static int add_sample(struct live_profile *l, struct rec_sample *s)
 {
 	uint64_t weight = weight_of(l, s);
 	uint32_t id = find_count(l, s);
+	struct last_row *row;
 
 	if (id == IX_NONE || array_reserve(&l->events, &l->cap_events, (size_t)s->event + 1))
 		return -ENOMEM;
@@ -166,11 +167,10 @@ static int add_sample(struct live_profile *l, struct rec_sample *s)
 	if (!s->scan)
 		return 0;
 	s->scan = own_scan(l, s->scan);
-	if (array_reserve(&l->last.v, &l->last.cap, (size_t)s->thread + 1))
+	row = last_rows_at(&l->last, s->thread);
+	if (!row)
 		return -ENOMEM;
-	if (s->thread >= l->last.nr)
-		l->last.nr = (size_t)s->thread + 1;
-	l->last.v[s->thread] = (struct last_row){ id + 1, l->segment, weight, *s };
+	*row = (struct last_row){ id + 1, l->segment, weight, *s };
 	return 0;
 }
 
@@ -178,9 +178,9 @@ static int add_sample(struct live_profile *l, struct rec_sample *s)
 static struct last_row *find_row(const struct live_profile *l, uint32_t thread)
 {
 	uint32_t own = live_ids_own(&l->ids, REC_THREAD, thread);
-	struct last_row *row = own && own < l->last.nr ? &l->last.v[own] : NULL;
+	struct last_row *row = own ? last_rows_find(&l->last, own) : NULL;
 
-	return row && row->count && row->segment == l->segment ? row : NULL;
+	return row && row->segment == l->segment ? row : NULL;
 }
 
 static int add_run(struct live_profile *l, const struct rec_run *run, const struct rec_repeat *rep)
@@ -282,12 +282,14 @@ const char *live_profile_meta(const struct live_profile *l, const char *key)
 
 const struct rec_sample *live_profile_row(const struct live_profile *l, uint32_t thread)
 {
-	return thread < l->last.nr && l->last.v[thread].count ? &l->last.v[thread].rec : NULL;
+	const struct last_row *row = last_rows_find(&l->last, thread);
+
+	return row ? &row->rec : NULL;
 }
 
 uint32_t live_profile_threads(const struct live_profile *l)
 {
-	return (uint32_t)l->last.nr;
+	return (uint32_t)l->last.nr_threads;
 }
 
 uint32_t live_profile_epoch(const struct live_profile *l)

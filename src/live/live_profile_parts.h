@@ -12,23 +12,11 @@
 #include "src/model/record.h"
 #include "src/live/live_counts.h"
 #include "src/live/live_ids.h"
+#include "src/live/last_rows.h"
 #include "src/live/live_profile.h"
 #include "src/live/live_windows.h"
 #include "src/report/trace_summary.h"
 #include "src/report/wall_clock.h"
-
-/* The last row of a scan that a thread had; a REPEAT counts it again. */
-struct last_row {
-	uint32_t count;			/* index plus 1; 0: it had none */
-	uint32_t segment;		/* a REPEAT of another one does not mean this row */
-	uint64_t weight;
-	struct rec_sample rec;		/* with the time and scan of the last REPEAT */
-};
-
-struct last_rows {
-	struct last_row *v;		/* by thread */
-	size_t nr, cap;
-};
 
 /* How much there may be before the profile is compacted next; never below its limits. */
 struct live_marks {
