@@ -413,6 +413,44 @@ static void test_code_of_the_kernel(void **state)
 	task_events_close(te);
 }
 
+/*
+ * The kernel writes KSYMBOL wrongly for all but one of several listeners. Each of them has every
+ * program at its time, and what follows, too.
+ */
+static void test_code_beside_other_listeners(void **state)
+{
+	struct task_events *te[3];
+	uint64_t begin = now_ns();
+	int fd;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		te[i] = open_or_skip();
+	fd = load_program();
+	if (fd < 0)
+		skip();
+	close(fd);
+	for (size_t i = 0; i < 3; i++) {
+		struct log log = { .want = own_program }, life = { .want = own_map };
+
+		for (unsigned tries = 0; tries < 1000 && log.nr < 2; tries++) {
+			usleep(10000);		/* a worker of the kernel gives it up */
+			assert_int_equal(task_events_drain(te[i], keep, &log), 0);
+		}
+		assert_int_equal(log.nr, 2);
+		for (size_t k = 0; k < log.nr; k++)
+			assert_in_range(log.v[k].ev.time_ns, begin, now_ns());
+		fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+		map_page(fd, 0);
+		close(fd);
+		assert_int_equal(task_events_drain(te[i], keep, &life), 0);
+		assert_in_range(life.nr, 1, 1 + i);	/* those of the turns before, too */
+		free(log.v);
+		free(life.v);
+		task_events_close(te[i]);
+	}
+}
+
 static void test_error_of_the_callback(void **state)
 {
 	struct task_events *te = open_or_skip();
@@ -443,6 +481,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_every_record_comes_once),
 		cmocka_unit_test(test_losses_are_told),
 		cmocka_unit_test(test_code_of_the_kernel),
+		cmocka_unit_test(test_code_beside_other_listeners),
 		cmocka_unit_test(test_error_of_the_callback),
 	};
 

@@ -18,6 +18,8 @@
 #define MIN_PAGES 8
 #define MAX_RECORD 65536
 
+#define CLOCKS_DIFFER_NS (10 * NSEC_PER_MSEC)	/* at most, between CPUs */
+
 struct cpu_buffer {
 	uint32_t cpu;
 	int fd;				/* -1: the CPU is offline */
@@ -36,6 +38,7 @@ struct task_events {
 	size_t nr, cap;
 	struct cpu_buffer *v;
 	uint8_t *record;		/* a record that wraps around is put together here */
+	uint64_t until_ns, looked_ns;	/* of the current drain: its limit, when heads were read */
 };
 
 /* sample_id_all has the kernel write this behind every record: TID, then TIME. */
@@ -262,15 +265,35 @@ static bool decode_code(const struct perf_event_header *h, struct task_event *ev
 	return true;
 }
 
+/*
+ * Where the trailer is: at the end, but for KSYMBOL. perf_event_ksymbol_output() of the kernel does
+ * not take back by how much it has made a record longer for the listener before (another profiler
+ * on the same CPU), so that the next one has bytes of no meaning behind the trailer. It stands
+ * behind the name, which is filled up to a multiple of 8 bytes.
+ */
+static size_t trailer_at(const struct perf_event_header *h)
+{
+	const size_t last = h->size - sizeof(struct trailer), name = sizeof(struct code_body);
+	size_t len, at;
+
+	if (h->type != PERF_RECORD_KSYMBOL || last <= name)
+		return last;
+	len = strnlen((const char *)h + name, last - name) + 1;
+	at = name + ((len + 7) & ~(size_t)7);
+	return at < last ? at : last;
+}
+
 static bool decode(const struct perf_event_header *h, struct task_event *ev)
 {
 	struct trailer tail;
+	size_t at;
 
 	memset(ev, 0, sizeof(*ev));
 	ev->text = "";
 	if (h->size < sizeof(*h) + 8 + sizeof(tail))
 		return false;
-	memcpy(&tail, (const uint8_t *)h + h->size - sizeof(tail), sizeof(tail));
+	at = trailer_at(h);
+	memcpy(&tail, (const uint8_t *)h + at, sizeof(tail));
 	ev->time_ns = tail.time_ns;
 	switch (h->type) {
 	case PERF_RECORD_MMAP2:
@@ -308,18 +331,28 @@ static const struct perf_event_header *record_at(struct task_events *te, struct 
 	return (const void *)te->record;
 }
 
+/*
+ * A record was written before the head that is known says so. One with a later time is damaged: it
+ * would hold up all that follow it until then. It counts as of the end of this pass.
+ */
+static void check_time(const struct task_events *te, struct task_event *ev)
+{
+	if (ev->time_ns > te->looked_ns + CLOCKS_DIFFER_NS)
+		ev->time_ns = te->until_ns;
+}
+
 /* Decodes the next record of b that is a known event; false: there is none before head. */
 static bool peek(struct task_events *te, struct cpu_buffer *b, struct task_event *ev)
 {
 	while (b->tail < b->head) {
 		const struct perf_event_header *h = record_at(te, b, b->tail);
 
-		if (!h)
-			b->tail = b->head;	/* cannot happen: the kernel wrote no header */
-		else if (decode(h, ev))
+		if (h && decode(h, ev)) {
+			check_time(te, ev);
 			return true;
-		else
-			b->tail += h->size;
+		}
+		/* There is always a header: the kernel wrote it. */
+		b->tail = h ? b->tail + h->size : b->head;
 	}
 	return false;
 }
@@ -361,6 +394,8 @@ static int drain_until(struct task_events *te, uint64_t until_ns, task_event_fn 
 		b->tail = b->meta ? b->meta->data_tail : 0;
 		b->next_ns = 0;
 	}
+	te->looked_ns = now_ns();
+	te->until_ns = until_ns;
 	while (!err && oldest(te, until_ns, &cpu) && peek(te, &te->v[cpu], &ev)) {
 		err = fn(ctx, &ev);
 		te->v[cpu].tail += record_at(te, &te->v[cpu], te->v[cpu].tail)->size;
