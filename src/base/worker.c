@@ -4,11 +4,12 @@
 #include <assert.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "src/base/quiet_thread.h"
 
 struct worker_pool {
 	pthread_mutex_t lock;
@@ -68,17 +69,11 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* All signals are blocked in the workers, which must not take those the main loop waits for. */
 static bool start_threads(struct worker_pool *p, unsigned nr)
 {
-	sigset_t all, old;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (p->nr_threads < nr &&
-	       !pthread_create(&p->threads[p->nr_threads], NULL, worker_main, p))
+	       !quiet_thread_start(&p->threads[p->nr_threads], worker_main, p))
 		p->nr_threads++;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return p->nr_threads > 0;
 }
 

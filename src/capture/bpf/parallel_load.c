@@ -3,10 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "src/base/quiet_thread.h"
 
 /* Smaller programs take less time than a thread. */
 #define LARGE_INSNS 2000
@@ -85,19 +86,6 @@ static void *load(void *arg)
 	return NULL;
 }
 
-/* The thread must not take the signals that the main loop waits for. */
-static int start(struct loading *l)
-{
-	sigset_t all, old;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&l->thread, NULL, load, l);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -err;
-}
-
 static int stand_in(struct bpf_program *prog, struct bpf_prog_load_opts *opts)
 {
 	struct bpf_insn nothing[] = {
@@ -121,7 +109,7 @@ static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *opts, lo
 		return 0;
 	err = take(&p->v[p->nr], prog, opts);
 	if (!err)
-		err = start(&p->v[p->nr]);
+		err = quiet_thread_start(&p->v[p->nr].thread, load, &p->v[p->nr]);
 	if (err) {
 		release(&p->v[p->nr]);
 		return err;

@@ -4,12 +4,12 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "src/base/fail.h"
+#include "src/base/quiet_thread.h"
 #include "src/rights/recording_rights.h"
 
 #define LOOK_NS (20 * 1000)
@@ -31,19 +31,6 @@ static void *publish(void *arg)
 	s->err = bpf_map_update_elem(s->slabs, &s->key, &s->slab, 0) ? -errno : 0;
 	atomic_store(&s->over, true);
 	return NULL;
-}
-
-/* The thread must not take the signals that the main loop waits for. */
-static int start(struct slab_publication *s)
-{
-	sigset_t all, old;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&s->thread, NULL, publish, s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -err;
 }
 
 static int wait_until_seen(const struct slab_publication *s)
@@ -68,7 +55,7 @@ int slab_publisher_show(struct slab_publisher *p, int slabs, uint32_t key, int s
 	s->slabs = slabs;
 	s->slab = slab;
 	s->key = key;
-	err = start(s);
+	err = quiet_thread_start(&s->thread, publish, s);
 	if (err) {
 		free(s);
 		return fail(err, "start a thread that shows a slab for unwind rows to the kernel");

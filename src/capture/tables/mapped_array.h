@@ -2,13 +2,13 @@
 /*
  * A BPF array that is mapped in pieces, where it is used.
  *
- * The problem. All pages of a BPF array that a process has mapped count as its memory, even if
- * nobody has ever used them. The arrays of the unwind tables have room for thousands of processes
- * and files, 10 MiB, of which 300 processes of 60 programs use 0.5.
+ * The problem. Where a process maps a BPF array, all its pages count as memory of the process, used
+ * or not. The arrays of the unwind tables have room for thousands of processes and files: 10 MiB.
+ * 300 processes of 60 programs use 0.5 MiB of them.
  *
- * The idea. Addresses are taken for the whole array, and a piece of it is mapped there when
- * somebody is about to write to it. In the others zeros can be read, as are in the array where
- * nobody has written; writing there is a mistake and ends the process.
+ * The idea. The process reserves addresses for the whole array, and maps a piece of it before it
+ * writes there. The other pieces read as zeros. So does the array where nobody has written. Writing
+ * to a piece that is not mapped is a mistake and ends the process.
  *
  *	mapped_array_open(&a, fd, bytes)
  *	mapped_array_need(&a, offset, len)	before what is there is written, or read again
