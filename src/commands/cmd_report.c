@@ -96,8 +96,8 @@ static int render(struct report_args *args, struct report *rep)
 
 	if (err)
 		return err;
-	if (!report_info(rep)->samples)
-		note("%s is empty: nothing was sampled", report_path(rep));
+	if (report_emptiness(rep))
+		note("%s %s", report_path(rep), report_emptiness(rep));
 	return output_list_run(&args->outputs, rep, &args->show.render);
 }
 

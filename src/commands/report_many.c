@@ -54,8 +54,8 @@ static int add_rows(struct many *m, struct report *rep)
 {
 	int err = note_recordings(m, rep);
 
-	if (!err && !report_info(rep)->samples)
-		note("%s is empty: nothing was sampled", report_path(rep));
+	if (!err && report_emptiness(rep))
+		note("%s %s", report_path(rep), report_emptiness(rep));
 	if (!err)
 		err = row_table_add(&m->table, rep, &m->show->render);
 	if (*report_warning(rep))

@@ -27,8 +27,8 @@ static void say(const struct report *rep, const char *name)
 {
 	if (report_is_incomplete(rep))
 		note("%s: %s", name, report_warning(rep));
-	if (!report_info(rep)->samples)
-		note("%s is empty: nothing was sampled", name);
+	if (report_emptiness(rep))
+		note("%s %s", name, report_emptiness(rep));
 }
 
 int push_make(const struct push_request *q, const struct push_encode_opts *o, push_body_fn fn,

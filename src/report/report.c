@@ -296,6 +296,14 @@ const struct report_info *report_info(const struct report *rep)
 	return &rep->trace_summary.info;
 }
 
+const char *report_emptiness(const struct report *rep)
+{
+	if (rep->trace_summary.info.samples)
+		return NULL;
+	return report_is_incomplete(rep) ? "has no samples in what can be read of it"
+					 : "is empty: nothing was sampled";
+}
+
 bool report_is_incomplete(const struct report *rep)
 {
 	const struct report_info *info = &rep->trace_summary.info;

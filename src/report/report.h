@@ -107,6 +107,11 @@ const struct query *report_query(const struct report *rep);	/* NULL: everything 
 bool report_has_loss(const struct report *rep);
 /* Damaged, cut, without END, or larger than the limits allow. */
 bool report_is_incomplete(const struct report *rep);
+/*
+ * What to say of a trace without samples, behind its name: nothing was sampled, or what is left of
+ * it has none. NULL: it has samples.
+ */
+const char *report_emptiness(const struct report *rep);
 
 /*
  * What may be made of the samples, in proportion to the size of the file; 0: no limit. A call tree

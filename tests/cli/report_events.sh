@@ -69,5 +69,14 @@ for format in text svg json collapse csv waits waits-json speedscope perf-script
 	run probee report empty.pbz --$format=-; exits 0; one_line; says 'empty.pbz is empty'
 done
 run probee report empty.pbz --comm x; exits 1; one_line; says 'is empty'
+# One that was cut before its first sample is not called empty.
+cut=0
+for bytes in $(seq 100 100 "$(stat -c %s events.pbz)"); do
+	head -c "$bytes" events.pbz >cut.pbz
+	run probee report cut.pbz --text="$TMP/cut.txt" --force
+	! grep -q 'nothing was sampled' "$TMP/stderr" || wrong "cut after $bytes bytes it is called empty"
+	! grep -q 'no samples in what can be read' "$TMP/stderr" || cut=$((cut + 1))
+done
+[ "$cut" -gt 0 ] || wrong 'no cut left a trace without samples'
 cd - >/dev/null || exit 1
 finish
