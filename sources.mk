@@ -238,11 +238,14 @@ CAPTURE_SRCS := \
 	src/base/child_forker.c \
 	src/base/shared_library.c \
 	src/capture/bpf/bpf_object.c \
+	src/capture/bpf/btf_types.c \
 	src/capture/bpf/capture_access.c \
 	src/capture/bpf/capture_bpf.c \
 	src/capture/bpf/capture_maps.c \
+	src/capture/bpf/kernel_types.c \
 	src/capture/bpf/load_errors.c \
 	src/capture/bpf/map_sizes.c \
+	src/capture/bpf/object_wishes.c \
 	src/capture/bpf/parallel_load.c \
 	src/capture/bpf/probe_misses.c \
 	src/capture/bpf/slab_publisher.c \

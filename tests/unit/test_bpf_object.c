@@ -37,7 +37,7 @@ static void is_complete(const struct probee_bpf *skel)
 
 static void without_scans_they_are_empty(void **state)
 {
-	struct probee_bpf *all = bpf_object_open(true, true), *sampler = bpf_object_open(false, false);
+	struct probee_bpf *all = bpf_object_open(true, true, NULL), *sampler = bpf_object_open(false, false, NULL);
 
 	(void)state;
 	assert_non_null(all);
@@ -59,7 +59,7 @@ static void without_scans_they_are_empty(void **state)
 /* Without probes there are the scans, and nothing else. */
 static void scans_alone(void **state)
 {
-	struct probee_bpf *scans = bpf_object_open(true, false);
+	struct probee_bpf *scans = bpf_object_open(true, false, NULL);
 
 	(void)state;
 	assert_non_null(scans);
@@ -74,7 +74,7 @@ static void scans_alone(void **state)
 
 static void the_others_are_the_same(void **state)
 {
-	struct probee_bpf *all = bpf_object_open(true, true), *sampler = bpf_object_open(false, false);
+	struct probee_bpf *all = bpf_object_open(true, true, NULL), *sampler = bpf_object_open(false, false, NULL);
 
 	(void)state;
 	assert_true(insns(all->progs.on_tick) > LEAST / 4);

@@ -54,19 +54,24 @@ static void forget_constants(struct bpf_object_skeleton *s)
 	s->map_cnt = kept;
 }
 
-struct probee_bpf *bpf_object_open(bool scans, bool probes)
+const void *bpf_object_bytes(bool scans, bool probes, size_t *bytes)
 {
+	return probes ? probee_bpf__elf_bytes(bytes)
+		      : scans ? scans_bpf__elf_bytes(bytes) : sampler_bpf__elf_bytes(bytes);
+}
+
+struct probee_bpf *bpf_object_open(bool scans, bool probes, const char *types)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = types);
 	struct probee_bpf *skel = calloc(1, sizeof(*skel));
-	struct bpf_object_skeleton *s;
 	int err = skel ? probee_bpf__create_skeleton(skel) : -ENOMEM;
 
 	if (!err) {
-		s = skel->skeleton;
+		struct bpf_object_skeleton *s = skel->skeleton;
+
 		forget_constants(s);
-		if (!probes)
-			s->data = (void *)(scans ? scans_bpf__elf_bytes(&s->data_sz)
-						 : sampler_bpf__elf_bytes(&s->data_sz));
-		err = bpf_object__open_skeleton(s, NULL);
+		s->data = (void *)bpf_object_bytes(scans, probes, &s->data_sz);
+		err = bpf_object__open_skeleton(s, &opts);
 	}
 	if (!err)
 		return skel;

@@ -5,14 +5,20 @@
  * (bpf/probee.bpf.c). libbpf and the kernel take less time and memory for the smaller ones. All
  * have the same skeleton, so only this file knows the difference.
  *
- *	struct probee_bpf *skel = bpf_object_open(scans, probes)	NULL: errno says why
+ *	bpf_object_bytes(scans, probes, &bytes)			the object as ELF
+ *	struct probee_bpf *skel = bpf_object_open(scans, probes, types)	NULL: errno says why
  *	probee_bpf__load(skel), probee_bpf__destroy(skel)	as ever
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct probee_bpf;
 
-/* scans, probes: these programs are needed. */
-struct probee_bpf *bpf_object_open(bool scans, bool probes);
+/*
+ * scans, probes: these programs are needed. types: the file that has the kernel's types
+ * (kernel_types.h); NULL: libbpf looks for them.
+ */
+const void *bpf_object_bytes(bool scans, bool probes, size_t *bytes);
+struct probee_bpf *bpf_object_open(bool scans, bool probes, const char *types);

@@ -18,6 +18,7 @@
 #include "src/base/fail.h"
 #include "src/capture/bpf/bpf_object.h"
 #include "src/capture/bpf/capture_bpf_parts.h"
+#include "src/capture/bpf/kernel_types.h"
 #include "src/capture/bpf/load_errors.h"
 #include "src/capture/bpf/map_sizes.h"
 #include "src/capture/bpf/parallel_load.h"
@@ -151,34 +152,23 @@ static bool raw_tp_has_cookies(void)
 	return fd >= 0;
 }
 
-static int name_targets(struct probee_bpf *skel)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < NR_PROGRAMS && !err; i++)
-		if (bpf_program__autoload(program_of(skel, &programs[i])))
-			err = parallel_load_target(program_of(skel, &programs[i]));
-	return err;
-}
-
-static int load_object(struct probee_bpf *skel, bool at_once)
+static int load_object(struct probee_bpf *skel, const struct kernel_types *types, bool at_once)
 {
 	struct parallel_load l;
-	int err = name_targets(skel);
 
-	if (err)
-		return err;
-	parallel_load_begin(&l, at_once);
+	parallel_load_begin(&l, types, at_once);
 	return parallel_load_end(&l, probee_bpf__load(skel));
 }
 
-static int load_once(struct capture_bpf *b, const struct capture_bpf_options *opts, bool at_once)
+static int load_once(struct capture_bpf *b, const struct capture_bpf_options *opts,
+		     const struct kernel_types *types, bool at_once)
 {
 	int err = parallel_load_handlers();
 
 	if (err)
 		return err;
-	b->skel = bpf_object_open(opts->programs & CAPTURE_TASKS, opts->programs & BEYOND_SAMPLES);
+	b->skel = bpf_object_open(opts->programs & CAPTURE_TASKS, opts->programs & BEYOND_SAMPLES,
+				  *types->path ? types->path : NULL);
 	if (!b->skel)
 		return -errno;
 	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));
@@ -191,7 +181,7 @@ static int load_once(struct capture_bpf *b, const struct capture_bpf_options *op
 		bpf_program__set_expected_attach_type(b->skel->progs.on_uprobe,
 						      (enum bpf_attach_type)UPROBE_MULTI_TYPE);
 	capture_maps_size(b, opts);
-	err = load_object(b->skel, at_once);
+	err = load_object(b->skel, types, at_once);
 	if (err) {
 		probee_bpf__destroy(b->skel);
 		b->skel = NULL;
@@ -223,7 +213,8 @@ static bool has_room(const struct memory_limit *m)
 }
 
 /* Loads it with maps as large as memory allows. */
-static int load(struct capture_bpf *b, const struct capture_bpf_options *opts)
+static int load_sized(struct capture_bpf *b, const struct capture_bpf_options *opts,
+		      const struct kernel_types *types)
 {
 	struct memory_limit limit, *m = memory_limit_read("", &limit) ? &limit : NULL;
 	const struct map_needs needs = {
@@ -240,10 +231,10 @@ static int load(struct capture_bpf *b, const struct capture_bpf_options *opts)
 		return load_errors_memory(m);
 	if (b->sizes.is_reduced)
 		say_reduced(b, m);
-	if (has_room(m) && !load_once(b, opts, true))
+	if (has_room(m) && !load_once(b, opts, types, true))
 		return 0;
 	for (;;) {
-		err = load_once(b, opts, false);
+		err = load_once(b, opts, types, false);
 		if (err != -ENOMEM || !map_sizes_halve(&b->sizes))
 			break;
 		say_reduced(b, m);
@@ -251,6 +242,21 @@ static int load(struct capture_bpf *b, const struct capture_bpf_options *opts)
 	if (!err)
 		return 0;
 	return err == -ENOMEM && m ? load_errors_memory(m) : load_errors_explain(err);
+}
+
+static int load(struct capture_bpf *b, const struct capture_bpf_options *opts)
+{
+	struct kernel_types types;
+	size_t bytes;
+	const void *elf = bpf_object_bytes(opts->programs & CAPTURE_TASKS,
+					   opts->programs & BEYOND_SAMPLES, &bytes);
+	int err = kernel_types_open(elf, bytes, &types);
+
+	if (err)
+		return load_errors_explain(err);
+	err = load_sized(b, opts, &types);
+	kernel_types_close(&types);
+	return err;
 }
 
 int capture_bpf_open(const struct capture_bpf_options *opts, struct capture_bpf **bp)

@@ -7,24 +7,33 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/fail.h"
 #include "src/base/quiet_thread.h"
+#include "src/capture/bpf/kernel_types.h"
 
 /* Smaller programs take less time than a thread. */
 #define LARGE_INSNS 2000
+#define LOG_BYTES (16u << 20)
 
-/* What libbpf's own handlers would know of these sections. */
+/*
+ * What libbpf's own handlers would know of these sections. A program that is attached by a type of
+ * the kernel is told to libbpf as one on a raw tracepoint: it would read all types for the others.
+ */
 static const struct section {
-	const char *name;
-	enum bpf_prog_type type;
+	const char *name;		/* with "/" at its end: all that begin with it */
+	enum bpf_prog_type type, type_of_stand_in;
 	enum bpf_attach_type attach_type;
 	uint32_t flags;
-	const char *target;		/* by BTF; raw tracepoints: their name */
+	const char *raw_tracepoint;
 } sections[] = {
-	{ "perf_event", BPF_PROG_TYPE_PERF_EVENT, 0, 0, NULL },
-	{ "iter.s/task", BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, BPF_F_SLEEPABLE, "task" },
-	{ "raw_tp/sched_switch", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0, "sched_switch" },
-	{ "tp_btf/sched_switch", BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, 0, "sched_switch" },
-	{ "tp_btf/sched_waking", BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, 0, "sched_waking" },
+	{ "perf_event", BPF_PROG_TYPE_PERF_EVENT, BPF_PROG_TYPE_PERF_EVENT, 0, 0, NULL },
+	{ "raw_tp/sched_switch", BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0,
+	  "sched_switch" },
+	{ "iter.s/", BPF_PROG_TYPE_TRACING, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_TRACE_ITER,
+	  BPF_F_SLEEPABLE, NULL },
+	{ "iter/", BPF_PROG_TYPE_TRACING, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_TRACE_ITER, 0, NULL },
+	{ "tp_btf/", BPF_PROG_TYPE_TRACING, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_TRACE_RAW_TP, 0,
+	  NULL },
 };
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
@@ -51,21 +60,21 @@ static void release(struct loading *l)
 	free((void *)l->opts.line_info);
 }
 
-/* Copies all that the thread needs: libbpf may release what it has before the thread ends. */
+/* Copies all that the load needs: libbpf may release what it has before a thread ends. */
 static int take(struct loading *l, struct bpf_program *prog, const struct bpf_prog_load_opts *opts)
 {
 	const void *insns = bpf_program__insns(prog);
 	size_t size = opts->sz < sizeof(l->opts) ? opts->sz : sizeof(l->opts);
 	int err;
 
-	*l = (struct loading){ .prog = prog, .nr = bpf_program__insn_cnt(prog) };
+	*l = (struct loading){ .prog = prog, .nr = bpf_program__insn_cnt(prog), .fd = -1 };
 	memcpy(&l->opts, opts, size);
 	l->opts.sz = sizeof(l->opts);
 	l->opts.log_level = l->opts.log_size = 0;
 	l->opts.log_buf = NULL;
 	err = copy(&l->opts.func_info, (size_t)opts->func_info_cnt * opts->func_info_rec_size);
 	if (err)
-		l->opts.line_info = NULL;
+		l->opts.line_info = NULL;	/* it is not ours */
 	else
 		err = copy(&l->opts.line_info,
 			   (size_t)opts->line_info_cnt * opts->line_info_rec_size);
@@ -75,15 +84,38 @@ static int take(struct loading *l, struct bpf_program *prog, const struct bpf_pr
 	return err;
 }
 
-static void *load(void *arg)
+static int load(struct loading *l)
 {
-	struct loading *l = arg;
-
-	l->fd = bpf_prog_load(bpf_program__type(l->prog), bpf_program__name(l->prog), "GPL",
-			      l->insns, l->nr, &l->opts);
+	l->fd = bpf_prog_load(l->section->type, bpf_program__name(l->prog), "GPL", l->insns, l->nr,
+			      &l->opts);
 	if (l->fd < 0)
 		l->fd = -errno;
+	return l->fd < 0 ? l->fd : 0;
+}
+
+static void *run(void *arg)
+{
+	load(arg);
 	return NULL;
+}
+
+/* The end of what the verifier says, with -v only. */
+static void say_why(struct loading *l)
+{
+	static const char counts[] = "processed ";
+	char *log = calloc(1, LOG_BYTES), *line;
+
+	l->opts.log_level = log ? 1 : 0;
+	l->opts.log_buf = log;
+	l->opts.log_size = log ? LOG_BYTES : 0;
+	load(l);
+	note_verbose("load %s: %s", bpf_program__name(l->prog), strerror(-l->fd));
+	while (log && (line = strrchr(log, '\n')) && (!line[1] || !strncmp(line + 1, counts,
+									 sizeof(counts) - 1)))
+		*line = 0;
+	if (log && *log)
+		note_verbose("%s", line ? line + 1 : log);
+	free(log);
 }
 
 static int stand_in(struct bpf_program *prog, struct bpf_prog_load_opts *opts)
@@ -97,25 +129,54 @@ static int stand_in(struct bpf_program *prog, struct bpf_prog_load_opts *opts)
 	return bpf_program__set_insns(prog, nothing, 2);
 }
 
+static int load_now(const struct parallel_load *p, struct loading *l)
+{
+	int err = load(l);
+
+	if (err && !p->at_once) {
+		say_why(l);
+		err = l->fd < 0 ? l->fd : 0;
+	}
+	return err;
+}
+
+static int begin(struct parallel_load *p, struct loading *l)
+{
+	int err;
+
+	if (!p->at_once || l->nr < LARGE_INSNS)
+		return load_now(p, l);
+	err = quiet_thread_start(&l->thread, run, l);
+	l->has_thread = !err;
+	return err;
+}
+
+/* -ESRCH is what libbpf says, too, of a type that the kernel lacks. */
 static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
 {
 	const struct section *s = (const struct section *)cookie;
 	struct parallel_load *p = loads_of_thread;
+	struct loading *l;
 	int err;
 
-	opts->prog_flags |= s->flags;
-	if (!p || !p->at_once || p->nr == PARALLEL_LOADS || opts->fd_array ||
-	    bpf_program__insn_cnt(prog) < LARGE_INSNS)
-		return 0;
-	err = take(&p->v[p->nr], prog, opts);
-	if (!err)
-		err = quiet_thread_start(&p->v[p->nr].thread, load, &p->v[p->nr]);
-	if (err) {
-		release(&p->v[p->nr]);
+	if (!p || p->nr == PARALLEL_LOADS || opts->fd_array)
+		return -EINVAL;
+	l = &p->v[p->nr];
+	err = take(l, prog, opts);
+	p->nr++;		/* whatever it has is released at the end */
+	if (err)
 		return err;
+	l->section = s;
+	l->opts.prog_flags |= s->flags;
+	l->opts.expected_attach_type = s->attach_type;
+	if (s->type == BPF_PROG_TYPE_TRACING) {
+		l->opts.attach_btf_id = kernel_types_target(p->types,
+							    bpf_program__section_name(prog));
+		if (!l->opts.attach_btf_id)
+			return -ESRCH;
 	}
-	p->nr++;
-	return stand_in(prog, opts);
+	err = begin(p, l);
+	return err ? err : stand_in(prog, opts);
 }
 
 /* ---- Handlers ---- */
@@ -124,9 +185,8 @@ static int attach(const struct bpf_program *prog, long cookie, struct bpf_link *
 {
 	const struct section *s = (const struct section *)cookie;
 
-	*link = s->type == BPF_PROG_TYPE_RAW_TRACEPOINT
-			? bpf_program__attach_raw_tracepoint(prog, s->target)
-			: bpf_program__attach_trace(prog);
+	*link = s->raw_tracepoint ? bpf_program__attach_raw_tracepoint(prog, s->raw_tracepoint)
+				  : bpf_program__attach_trace(prog);
 	return *link ? 0 : -errno;
 }
 
@@ -138,8 +198,9 @@ static void register_all(void)
 		LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = (long)&sections[i],
 			    .prog_prepare_load_fn = prepare, .prog_attach_fn = attach);
 
-		registered = libbpf_register_prog_handler(sections[i].name, sections[i].type,
-							  sections[i].attach_type, &opts);
+		registered = libbpf_register_prog_handler(
+			sections[i].name, sections[i].type_of_stand_in, sections[i].attach_type,
+			&opts);
 	}
 }
 
@@ -151,29 +212,19 @@ int parallel_load_handlers(void)
 	return registered < 0 ? registered : 0;
 }
 
-int parallel_load_target(struct bpf_program *prog)
-{
-	const char *name = bpf_program__section_name(prog);
-
-	for (size_t i = 0; i < SECTIONS; i++)
-		if (sections[i].type == BPF_PROG_TYPE_TRACING &&
-		    !strcmp(name + (*name == '?'), sections[i].name))
-			return bpf_program__set_attach_target(prog, 0, sections[i].target);
-	return 0;
-}
-
 /* ---- All of them ---- */
 
-void parallel_load_begin(struct parallel_load *p, bool at_once)
+void parallel_load_begin(struct parallel_load *p, const struct kernel_types *types, bool at_once)
 {
 	p->nr = 0;
+	p->types = types;
 	p->at_once = at_once;
 	loads_of_thread = p;
 }
 
-static int put_in_place(struct loading *l)
+static int put_in_place(struct loading *l, int loaded)
 {
-	int err = l->fd < 0 ? l->fd : 0;
+	int err = loaded ? loaded : l->fd < 0 ? l->fd : 0;
 
 	if (!err && dup3(l->fd, bpf_program__fd(l->prog), O_CLOEXEC) < 0)
 		err = -errno;
@@ -188,8 +239,9 @@ int parallel_load_end(struct parallel_load *p, int loaded)
 	for (size_t i = 0; i < p->nr; i++) {
 		int err;
 
-		pthread_join(p->v[i].thread, NULL);
-		err = put_in_place(&p->v[i]);
+		if (p->v[i].has_thread)
+			pthread_join(p->v[i].thread, NULL);
+		err = put_in_place(&p->v[i], loaded);
 		loaded = loaded ? loaded : err;
 		release(&p->v[i]);
 	}

@@ -55,7 +55,7 @@ int traced_function_open(const struct capture_bpf *b, const char *function, bool
 
 	if (!t)
 		return -ENOMEM;
-	t->skel = bpf_object_open(true, true);
+	t->skel = bpf_object_open(true, true, NULL);
 	err = t->skel ? load(t, b, function, at_exit) : -errno;
 	if (err)
 		traced_function_close(t);
