@@ -214,7 +214,7 @@ static __always_inline bool has_own_files(struct task_struct *task)
 {
 	struct files_struct *files = BPF_CORE_READ(task, group_leader, files);
 
-	return files && task->files != files;
+	return files && BPF_CORE_READ(task, files) != files;
 }
 
 SEC("?iter/task")
@@ -227,6 +227,7 @@ int on_holder(struct bpf_iter__task *ctx)
 	if (knobs.in_pid_ns && !scan.passed++)
 		look_at_all();
 	if (!knobs.in_pid_ns || has_own_files(task))
-		look_at_files(task->files, (struct holder_id){ task->tgid, ids_of(task).tgid });
+		look_at_files(BPF_CORE_READ(task, files),
+			      (struct holder_id){ task->tgid, ids_of(task).tgid });
 	return 0;
 }

@@ -74,7 +74,7 @@ int on_exit(uint64_t *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	uint32_t tgid = ids_of(task).tgid;
 
-	if (task->signal->live.counter > 0)
+	if (BPF_CORE_READ(task, signal, live.counter) > 0)
 		return 0;	/* other threads live on */
 	bpf_map_delete_elem(&processes, &tgid);
 	bpf_map_delete_elem(&runtimes, &tgid);

@@ -132,7 +132,7 @@ static __always_inline void gather_current(void *ctx, struct env *e, struct task
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)) {
 		g->head.end = UNWIND_KTHREAD;
 		g->head.flags |= WIRE_KTHREAD;
-	} else if (!task->mm || task->flags & PF_EXITING) {
+	} else if (!BPF_CORE_READ(task, mm) || task->flags & PF_EXITING) {
 		g->head.end = UNWIND_NO_MM;
 	} else if (knobs.want_user && in_exec(task)) {
 		g->head.end = UNWIND_EXEC;

@@ -99,7 +99,7 @@ static __always_inline void gather_task(struct gather *g, struct env *e)
 
 	if (g->head.flags & WIRE_KTHREAD)
 		g->head.end = UNWIND_KTHREAD;
-	else if (!task->mm || task->flags & PF_EXITING)
+	else if (!BPF_CORE_READ(task, mm) || task->flags & PF_EXITING)
 		g->head.end = UNWIND_NO_MM;
 	else if (knobs.want_user && in_exec(task))
 		g->head.end = UNWIND_EXEC;
