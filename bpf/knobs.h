@@ -24,7 +24,7 @@ struct knobs {
 	uint32_t wakeup_bytes;		/* ring buffer fill that wakes the reader */
 	uint32_t ask;			/* scan: threads on a CPU are requested (running.bpf.h) */
 	uint32_t snapshot_slot;		/* of dump_scratch: the first of SCAN_SLOTS for scans */
-	uint32_t running_slot;		/* and that of CPU 0 for threads that a scan meets there */
+	uint32_t running_slot;		/* and the first for threads that a scan meets on a CPU */
 	uint32_t skip_same;		/* scan: threads that have not run are not unwound again */
 	uint32_t last_scans;		/* entries of the map last_scans: a power of two */
 	uint32_t audit;			/* one stack in so many comes with its memory; 0: none */
@@ -34,9 +34,10 @@ struct knobs {
 	uint32_t in_pid_ns;		/* probee is not in the initial PID namespace */
 	uint32_t limit_rate;		/* ticks may be passed over (bpf/rate_limit.h) */
 	uint32_t part_pages;		/* of struct wire_delta: a power of two */
+	uint32_t shared_slots;		/* mirrors, and slots of dump_scratch for each purpose */
 	uint32_t memos;			/* of the sampler, for each CPU; 0: none */
 	uint32_t want_args;		/* scan: all arguments of system calls */
-	uint32_t off_cpu_slot;		/* of dump_scratch: that of CPU 0 for stays off the CPU */
+	uint32_t off_cpu_slot;		/* of dump_scratch: the first for stays off the CPU */
 	uint32_t probe_slot;		/* and the first of those for probes */
 	uint32_t raw_tp_cookies;	/* the kernel has them: Linux 6.10 */
 	uint32_t shadow;		/* shadow stacks are kept (bpf/shadow.bpf.h) */

@@ -92,18 +92,21 @@ static __always_inline uint64_t off_cpu_wake_flags(struct gather *g)
 /* Hands out the stack as that of one stay, with its memory. 0: there is no room. */
 static __always_inline uint64_t put_deferred(struct gather *g, struct env *e)
 {
-	uint32_t slot = knobs.off_cpu_slot + bpf_get_smp_processor_id(), bytes;
+	uint32_t slot = knobs.off_cpu_slot + shared_slot(bpf_get_smp_processor_id()), bytes;
 	struct stack_dump *dump = bpf_map_lookup_elem(&dump_scratch, &slot);
+	bool done;
 
-	if (!dump || bpf_ringbuf_query(&off_cpu_ring, BPF_RB_AVAIL_DATA) > knobs.ring_room)
+	if (!dump || bpf_ringbuf_query(&off_cpu_ring, BPF_RB_AVAIL_DATA) > knobs.ring_room ||
+	    !claim_slot(&dump->busy))
 		return 1;
 	g->head.flags |= WIRE_DUMP;
 	bytes = gather_dump(g, e, dump, WIRE_DUMP_PAGES, copy_page_nofault);
-	if (bytes && bytes <= sizeof(dump->w) + WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE &&
-	    !bpf_ringbuf_output(&off_cpu_ring, dump, bytes, BPF_RB_FORCE_WAKEUP))
-		return 0;
-	g->head.flags &= ~WIRE_DUMP;
-	return 1;
+	done = bytes && bytes <= STACK_DUMP_BYTES &&
+	       !bpf_ringbuf_output(&off_cpu_ring, &dump->w, bytes, BPF_RB_FORCE_WAKEUP);
+	leave_slot(&dump->busy);
+	if (!done)
+		g->head.flags &= ~WIRE_DUMP;
+	return !done;
 }
 
 static __always_inline bool put_stack(struct gather *g)

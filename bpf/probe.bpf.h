@@ -290,18 +290,21 @@ static __always_inline uint64_t probe_wake_flags(void)
 
 static __always_inline bool submit_probe_dump(struct gather *g, struct env *e, uint32_t number)
 {
-	uint32_t slot = knobs.probe_slot + number, bytes;
+	uint32_t slot = knobs.probe_slot + number % (PROBE_SLOTS * knobs.shared_slots), bytes;
 	struct stack_dump *dump = bpf_map_lookup_elem(&dump_scratch, &slot);
+	bool done;
 
-	if (!dump || bpf_ringbuf_query(&probe_ring, BPF_RB_AVAIL_DATA) > 2 * knobs.ring_room)
+	if (!dump || bpf_ringbuf_query(&probe_ring, BPF_RB_AVAIL_DATA) > 2 * knobs.ring_room ||
+	    !claim_slot(&dump->busy))
 		return false;
 	g->head.flags |= WIRE_DUMP;
 	bytes = gather_dump(g, e, dump, PROBE_DUMP_PAGES, copy_page_nofault);
-	if (bytes && bytes <= sizeof(dump->w) + PROBE_DUMP_PAGES * UNWIND_MEMORY_PAGE &&
-	    !bpf_ringbuf_output(&probe_ring, dump, bytes, BPF_RB_FORCE_WAKEUP))
-		return true;
-	g->head.flags &= ~WIRE_DUMP;
-	return false;
+	done = bytes && bytes <= sizeof(dump->w) + PROBE_DUMP_PAGES * UNWIND_MEMORY_PAGE &&
+	       !bpf_ringbuf_output(&probe_ring, &dump->w, bytes, BPF_RB_FORCE_WAKEUP);
+	leave_slot(&dump->busy);
+	if (!done)
+		g->head.flags &= ~WIRE_DUMP;
+	return done;
 }
 
 static __always_inline bool submit_probe(struct gather *g, struct env *e, uint32_t number)

@@ -55,36 +55,43 @@ static __always_inline uint64_t wake_flags(struct gather *g, bool has_memory)
  */
 static __always_inline bool submit_dump(struct gather *g, struct env *e, uint16_t dump_flags)
 {
-	uint32_t cpu = bpf_get_smp_processor_id(), bytes;
-	struct stack_dump *dump = bpf_map_lookup_elem(&dump_scratch, &cpu);
+	uint32_t slot = shared_slot(bpf_get_smp_processor_id()), bytes;
+	struct stack_dump *dump = bpf_map_lookup_elem(&dump_scratch, &slot);
+	bool done;
 
-	if (!dump || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.ring_room)
+	if (!dump || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.ring_room ||
+	    !claim_slot(&dump->busy))
 		return false;
 	g->head.flags |= dump_flags;
 	bytes = gather_dump(g, e, dump, WIRE_DUMP_PAGES, copy_page_nofault);
-	if (bytes && bytes <= sizeof(*dump) &&
-	    !bpf_ringbuf_output(&ring, dump, bytes, wake_flags(g, true)))
-		return true;
-	g->head.flags &= ~dump_flags;
-	return false;
+	done = bytes && bytes <= STACK_DUMP_BYTES &&
+	       !bpf_ringbuf_output(&ring, &dump->w, bytes, wake_flags(g, true));
+	leave_slot(&dump->busy);
+	if (!done)
+		g->head.flags &= ~dump_flags;
+	return done;
 }
 
+/* The mirror is left only when the record is in the ring: there they come in its order. */
 static __always_inline bool submit_delta(struct gather *g)
 {
-	uint32_t cpu = bpf_get_smp_processor_id(), bytes;
-	struct delta_state *d = bpf_map_lookup_elem(&delta_states, &cpu);
+	uint32_t mirror = shared_slot(bpf_get_smp_processor_id()), bytes;
+	struct delta_state *d = bpf_map_lookup_elem(&delta_states, &mirror);
 	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
+	bool done;
 
-	if (!d || waiting > knobs.ring_room)
+	if (!d || waiting > knobs.ring_room || !claim_slot(&d->busy))
 		return false;
 	g->head.flags |= WIRE_DELTA;
-	bytes = gather_delta(g, d, waiting);
-	if (bytes && bytes <= sizeof(d->record) + DELTA_MIRROR_BYTES + DELTA_FRAMES_BYTES &&
-	    !bpf_ringbuf_output(&ring, &d->record, bytes, wake_flags(g, true)))
-		return true;
-	delta_was_lost(d);
-	g->head.flags &= ~WIRE_DELTA;
-	return false;
+	bytes = gather_delta(g, d, mirror, waiting);
+	done = bytes && bytes <= sizeof(d->record) + DELTA_MIRROR_BYTES + DELTA_FRAMES_BYTES &&
+	       !bpf_ringbuf_output(&ring, &d->record, bytes, wake_flags(g, true));
+	if (!done)
+		delta_was_lost(d);
+	leave_slot(&d->busy);
+	if (!done)
+		g->head.flags &= ~WIRE_DELTA;
+	return done;
 }
 
 static __always_inline void submit(struct gather *g, struct env *e)

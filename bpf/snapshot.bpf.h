@@ -171,7 +171,7 @@ static __always_inline long write_row(struct seq_file *seq, struct gather *g, st
 		bytes = gather_dump(g, e, dump, SNAPSHOT_DUMP_PAGES, copy_page_sleepable);
 		if (bytes && bytes <= sizeof(dump->w) + SNAPSHOT_DUMP_PAGES * UNWIND_MEMORY_PAGE &&
 		    !READ_NOW(e->task->on_cpu) && e->switches == switches(e->task))
-			return bpf_seq_write(seq, dump, bytes);
+			return bpf_seq_write(seq, &dump->w, bytes);
 		g->head.flags &= ~flags;
 	}
 	bytes = gather_bytes(g);

@@ -17,7 +17,7 @@
 #define DELTA_MAX_STACK (1ull << 30)	/* bytes; beyond that it is none */
 
 /*
- * State of a CPU. What the loops change is here and not on the stack, where the verifier would go
+ * A mirror. What the loops change is here and not on the stack, where the verifier would go
  * through all values.
  */
 struct delta_state {
@@ -31,7 +31,7 @@ struct delta_state {
 	uint32_t most;			/* bytes of blocks in this record */
 	uint32_t last_page;		/* the last one that could be read */
 	uint32_t number;
-	uint32_t pad;
+	uint32_t busy;
 	/*
 	 * The record: behind its head DELTA_MIRROR_BYTES for blocks and DELTA_FRAMES_BYTES. Then
 	 * comes the mirror, and with it the map's values end: they are shorter where parts are.
@@ -41,7 +41,10 @@ struct delta_state {
 };
 
 
-/* An entry for each CPU, by its number: too big for a per-CPU map. */
+/*
+ * Mirrors are shared by CPUs like the slots of dump_scratch. The stack of another CPU's thread
+ * differs in more blocks, and that is all.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);			/* set by user space */
@@ -170,11 +173,11 @@ static __always_inline uint32_t finish_delta(struct gather *g, struct delta_stat
 }
 
 /*
- * Fills the record of this CPU from g. ring_bytes: those that wait in the ring. The number of
+ * Fills the record of a mirror from g. ring_bytes: those that wait in the ring. The number of
  * bytes to hand out; 0: there is none.
  */
 static __always_inline uint32_t gather_delta(struct gather *g, struct delta_state *d,
-					      uint64_t ring_bytes)
+					      uint32_t mirror, uint64_t ring_bytes)
 {
 	struct delta_loop loop = { .d = d, .sp = g->unwinder.regs[ARCH_REG_SP] };
 
@@ -185,6 +188,7 @@ static __always_inline uint32_t gather_delta(struct gather *g, struct delta_stat
 	d->record.bytes = 0;
 	d->record.number = d->number;
 	d->record.part_pages = knobs.part_pages;
+	d->record.mirror = mirror;
 	d->record.outer = 0;
 	d->record.absent = WIRE_ALL_PAGES;
 	d->last_page = 0;

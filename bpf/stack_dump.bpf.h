@@ -8,6 +8,7 @@
 #include "bpf/stack.bpf.h"
 
 struct stack_dump {
+	uint32_t busy, pad;
 	struct wire_dump w;
 	uint8_t memory[WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE];
 };
@@ -15,10 +16,14 @@ struct stack_dump {
 _Static_assert(WIRE_DUMP_FRAMES * 8 == sizeof(((struct gather *)0)->frames),
 	       "frames are copied as a whole");
 
+#define STACK_DUMP_BYTES (sizeof(struct wire_dump) + WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE)
+
 /*
- * An entry is too big for a per-CPU map. There is one for each CPU, by its number, behind them one
- * for each reader of scans, and behind these one for each CPU, for threads that run when a scan
- * meets them: a sample may be taken in the middle of that.
+ * An entry is too big for a per-CPU map. Each purpose has knobs.shared_slots of them, because a run
+ * may be interrupted by another kind of program: one for each CPU, but not more than 64. Where
+ * there are more CPUs, several share one, and who finds it busy does without. Few stacks need one:
+ * those that come before the tables of their binaries, within the first tenths of a second. Each
+ * reader of scans has an entry of its own.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -26,6 +31,22 @@ struct {
 	__type(key, uint32_t);
 	__type(value, struct stack_dump);
 } dump_scratch SEC(".maps");
+
+/* The slot of this CPU, or of run number i. */
+static __always_inline uint32_t shared_slot(uint32_t i)
+{
+	return i % knobs.shared_slots;
+}
+
+static __always_inline bool claim_slot(uint32_t *busy)
+{
+	return !__sync_val_compare_and_swap(busy, 0, 1);
+}
+
+static __always_inline void leave_slot(uint32_t *busy)
+{
+	__sync_lock_test_and_set(busy, 0);
+}
 
 /* Whether user space is to unwind the stack again. */
 static __always_inline bool is_deferred(const struct gather *g)

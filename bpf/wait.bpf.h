@@ -352,9 +352,9 @@ static __always_inline void load_arguments(uint64_t args[WIRE_ARGS], const struc
 
 /*
  * Puts struct wire_wait and struct wire_object behind the frames. in_user: g->unwinder.regs are the
- * thread's own.
+ * thread's own. A function of its own, because the stack of a chain of calls is short.
  */
-static __always_inline void gather_wait(struct gather *g, struct env *e, struct scan_totals *t,
+static __noinline void gather_wait(struct gather *g, struct env *e, struct scan_totals *t,
 					bool in_user)
 {
 	uint32_t n = g->head.nr_user + g->head.nr_kernel;

@@ -236,14 +236,14 @@ _Static_assert(sizeof(struct wire_dump) % 16 == 0, "wire layout");
  * Where there are many CPUs a part has fewer pages (part_pages), and the pages from there to
  * WIRE_PART_PAGES are absent.
  *
- * Both sides keep, for each CPU, a mirror of each part. A page of the stack has its place in the
- * mirror by its address alone, whosever stack it is. The kernel side compares each
- * block of the stack with its mirror, and sends and keeps those that differ; user space puts them
- * into its own mirror, which is the same then. Blocks below the stack pointer are not looked at, so
- * what the mirrors have there is of any other stack. Consecutive samples of a thread differ in a
- * few blocks: a tenth of the memory that is unwound. While the
- * ring fills up a record has WIRE_DELTA_BYTES of them at most, so of a stack that is deeper and new
- * the upper part comes with the next samples.
+ * Both sides keep mirrors of each part; a CPU has one, or shares it with others. A page of the
+ * stack has its place in the mirror by its address alone, whosever stack it is. The kernel side
+ * compares each block of the stack with its mirror, and sends and keeps those that differ; user
+ * space puts them into its own mirror, which is the same then. Blocks below the stack pointer are
+ * not looked at, so what the mirrors have there is of any other stack. Consecutive samples of a
+ * thread differ in a few blocks: a tenth of the memory that is unwound. While the ring fills up a
+ * record has WIRE_DELTA_BYTES of them at most, so of a stack that is deeper and new the upper part
+ * comes with the next samples.
  *
  * Behind the struct stand the blocks that have changed, lowest address first, and then the frames.
  */
@@ -269,9 +269,9 @@ struct wire_delta {
 	uint64_t absent;
 	uint64_t changed[WIRE_BLOCKS / 64];	/* bit i: block i has changed */
 	uint32_t bytes;			/* up to the end of the last page that is there */
-	uint32_t number;		/* counts the deltas of its CPU; a gap: some are lost */
+	uint32_t number;		/* counts the deltas of its mirror; a gap: some are lost */
 	uint32_t part_pages;		/* of each part: a power of two, the same in all records */
-	uint32_t pad;
+	uint32_t mirror;		/* its number */
 };
 
 _Static_assert(WIRE_BLOCKS % 64 == 0 && sizeof(struct wire_delta) % 8 == 0, "wire layout");

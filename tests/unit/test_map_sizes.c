@@ -85,10 +85,10 @@ static void test_halving(void **state)
 
 	(void)state;
 	assert_true(map_sizes_init(&s, &usual, NULL));
-	assert_int_equal(map_sizes_memos(&s), 32);
+	assert_int_equal(map_sizes_memos(&s, 2), 32);
 	while (map_sizes_halve(&s))
 		times++;
-	assert_int_equal(map_sizes_memos(&s), 0);
+	assert_int_equal(map_sizes_memos(&s, 2), 0);
 	assert_int_equal(times, 5);
 	assert_int_equal(s.ring_bytes, 256 << 10);
 	assert_int_equal(s.mappings, 8192);
@@ -118,6 +118,45 @@ static void test_mirrors(void **state)
 	assert_int_equal(map_sizes_part_pages(&s, 1), WIRE_PART_PAGES / 4);
 }
 
+/* However many CPUs there are, what each may need at times takes no more than 64 of them would. */
+static void test_many_cpus(void **state)
+{
+	const uint64_t memo_bytes = 129 * 1024 / 32;
+	struct map_sizes s = { 0 };
+
+	(void)state;
+	for (uint32_t cpus = 1; cpus <= 8192; cpus++) {
+		uint32_t slots = map_sizes_shared_slots(cpus), memos = map_sizes_memos(&s, cpus);
+
+		assert_int_equal(slots, cpus < 64 ? cpus : 64);
+		assert_in_range(memos, 2, 32);
+		assert_true(memos * memo_bytes * cpus <= 9 * MIB || memos == 2);
+	}
+	assert_int_equal(map_sizes_memos(&s, 64), 32);
+	assert_int_equal(map_sizes_memos(&s, 256), 8);
+	assert_int_equal(map_sizes_memos(&s, 1024), 2);
+}
+
+static void test_rings(void **state)
+{
+	static const struct {
+		double hz;
+		uint32_t cpus, mib;
+	} rows[] = {
+		{ 99, 2, 8 }, { 99, 512, 8 }, { 99, 1024, 32 }, { 999, 64, 8 }, { 999, 128, 32 },
+		{ 9999, 1, 32 },
+	};
+	struct map_sizes s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct map_needs needs = { .samples_hz = rows[i].hz, .nr_cpus = rows[i].cpus };
+
+		assert_true(map_sizes_init(&s, &needs, NULL));
+		assert_int_equal(s.ring_bytes, rows[i].mib * MIB);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +165,8 @@ int main(void)
 		cmocka_unit_test(test_little_memory),
 		cmocka_unit_test(test_halving),
 		cmocka_unit_test(test_mirrors),
+		cmocka_unit_test(test_many_cpus),
+		cmocka_unit_test(test_rings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,7 @@ static void make(struct world *w, uint32_t cpu, const struct thread *t, uint32_t
 	d->bytes = t->bytes;
 	d->number = ++c->number;
 	d->part_pages = w->part_pages;
+	d->mirror = cpu;
 	for (uint32_t page = 0; page < t->bytes / PAGE; page++)
 		if (!(t->absent >> page & 1))
 			out = make_page(c, d, t, page, page ? 0 : sp, out);

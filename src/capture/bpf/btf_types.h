@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The types of a BTF blob by their number, without a copy of the blob. A kernel has 100,000 of them,
- * and this is one pass over their bytes.
+ * The types of a BTF blob by their number, without a copy of the blob: one pass over its bytes. A
+ * kernel has 100,000 types.
  *
  * Format: Documentation/bpf/btf.rst of the kernel.
  */
@@ -25,7 +25,7 @@ void btf_types_release(struct btf_types *t);
 
 /* id: 1 to nr - 1. */
 const struct btf_type *btf_types_get(const struct btf_types *t, uint32_t id);
-/* Of a type, with what follows it. */
+/* The size of a type with what follows it. */
 uint32_t btf_type_bytes(const struct btf_type *type);
 /* "" where the offset is outside. */
 const char *btf_types_string(const struct btf_types *t, uint32_t offset);

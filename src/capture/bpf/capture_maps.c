@@ -11,6 +11,8 @@
 #define LARGEST_ROW (sizeof(struct wire_dump) + WIRE_DUMP_PAGES * UNWIND_MEMORY_PAGE)
 /* The entry of a thread in last_scans is its tid modulo their number, and few shall share one. */
 #define LAST_SCANS_EACH 8
+/* Few of many CPUs have one of the largest rows at a time. */
+#define ONCPU_RING_MOST (16u << 20)
 /* More threads may come while the recording runs. */
 #define OFF_CPU_THREADS_EACH 3
 
@@ -22,7 +24,7 @@ static uint32_t oncpu_ring_bytes(int nr_cpus)
 {
 	uint32_t bytes = SWITCH_REQUESTS * 256;
 
-	while (bytes < (uint64_t)nr_cpus * LARGEST_ROW && bytes < 64u << 20)
+	while (bytes < (uint64_t)nr_cpus * LARGEST_ROW && bytes < ONCPU_RING_MOST)
 		bytes *= 2;
 	return bytes;
 }
@@ -48,7 +50,7 @@ static void size_mirrors(struct capture_bpf *b, struct knobs *knobs)
 	struct bpf_map *states = b->skel->maps.delta_states;
 
 	knobs->part_pages = map_sizes_part_pages(&b->sizes, (uint32_t)b->nr_cpus);
-	bpf_map__set_max_entries(states, (uint32_t)b->nr_cpus);
+	bpf_map__set_max_entries(states, knobs->shared_slots);
 	bpf_map__set_value_size(states, bpf_map__value_size(states) -
 						WIRE_DELTA_SPARE(knobs->part_pages));
 }
@@ -101,7 +103,7 @@ static void size_probes(struct capture_bpf *b, struct knobs *knobs, unsigned pro
 	if (programs & CAPTURE_TIMED_PROBES)
 		bpf_map__set_max_entries(b->skel->maps.probe_entries, PROBE_ENTRIES);
 	knobs->returns = programs & CAPTURE_RETURNS ? 1 : 0;
-	if (map_sizes_memos(&b->sizes))
+	if (knobs->memos)
 		bpf_map__set_max_entries(b->skel->maps.probe_memos, PROBE_MEMOS + slots);
 	bpf_map__set_max_entries(b->skel->maps.probe_ring, 2 * b->sizes.ring_bytes);
 }
@@ -119,17 +121,17 @@ static void size_shadows(struct capture_bpf *b, struct knobs *knobs)
 static void share_dumps(struct capture_bpf *b, const struct capture_bpf_options *opts,
 			struct knobs *knobs)
 {
-	uint32_t cpus = (uint32_t)b->nr_cpus;
-	uint32_t next = opts->programs & CAPTURE_SAMPLER && opts->knobs.audit ? cpus : 0;
+	uint32_t each = knobs->shared_slots;
+	uint32_t next = opts->programs & CAPTURE_SAMPLER && opts->knobs.audit ? each : 0;
 
 	knobs->snapshot_slot = next;
 	next += SCAN_SLOTS;
 	knobs->running_slot = next;
-	next += opts->programs & CAPTURE_SNAPSHOT ? cpus : 0;
+	next += opts->programs & CAPTURE_SNAPSHOT ? each : 0;
 	knobs->off_cpu_slot = next;
-	next += opts->programs & CAPTURE_OFF_CPU ? cpus : 0;
+	next += opts->programs & CAPTURE_OFF_CPU ? each : 0;
 	knobs->probe_slot = next;
-	next += opts->programs & CAPTURE_PROBES ? PROBE_SLOTS * cpus : 0;
+	next += opts->programs & CAPTURE_PROBES ? PROBE_SLOTS * each : 0;
 	bpf_map__set_max_entries(b->skel->maps.dump_scratch, next);
 }
 
@@ -144,11 +146,12 @@ void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *
 {
 	struct knobs *knobs = (struct knobs *)&b->skel->rodata->knobs;
 
+	knobs->shared_slots = map_sizes_shared_slots((uint32_t)b->nr_cpus);
 	size_by_rows(b);
 	size_processes(b, opts);
 	share_dumps(b, opts, knobs);
 	size_mirrors(b, knobs);
-	knobs->memos = map_sizes_memos(&b->sizes);
+	knobs->memos = map_sizes_memos(&b->sizes, (uint32_t)b->nr_cpus);
 	/* A function that probes tell of would be there twice. */
 	knobs->rare = !b->sizes.is_tight;
 	knobs->runtimes = !b->sizes.is_tight && !(opts->programs & CAPTURE_USDT_STACKS);

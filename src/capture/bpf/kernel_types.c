@@ -278,7 +278,7 @@ static int offer(struct kernel_types *t, const void *small, size_t small_bytes)
 	return io_write(t->fd, small, small_bytes, NULL);
 }
 
-/* Without a small file libbpf reads the whole one; what is wrong with it is then libbpf's to say. */
+/* Without a small file libbpf reads the whole one, and says what is wrong with it. */
 static int cut_small(struct kernel_types *t, const void *blob, size_t blob_bytes)
 {
 	void *small;

@@ -11,6 +11,7 @@
 #define RING_BYTES (8u << 20)
 /* At higher rates the usual ring is full after 0.1 s in which the recorder does not get to run. */
 #define FAST_HZ 5000
+#define FAST_ALL_HZ 65536		/* of all CPUs together */
 #define FAST_RING_BYTES (32u << 20)
 /* At lower rates it is enough for a second of the longest rows, stack memory included. */
 #define SLOW_HZ 256			/* of all CPUs together */
@@ -21,9 +22,13 @@
 #define LEAST_RING_BYTES (256u << 10)
 #define LEAST_MAPPINGS 8192u
 #define LEAST_PROCESSES 1024u
-/* So many full mirrors take 8.3 MiB, and as many as 64 CPUs need 33. */
+/* So many full mirrors take 8.3 MiB; 64 small ones take 17. */
 #define FULL_MIRRORS 16u
+#define SHARED_SLOTS 64u
+/* The threads of a CPU share its memos; a CPU of a large machine has few that run. */
 #define MEMOS 32u
+#define LEAST_MEMOS 2u
+#define ALL_MEMOS (64 * MEMOS)
 
 /* Measured with 2 CPUs: bytes of an entry of the four maps by process; all other maps together. */
 #define PROCESS_BYTES 328u
@@ -45,7 +50,7 @@ static uint64_t all_bytes(const struct map_sizes *s)
 
 static uint32_t ring_bytes_for(const struct map_needs *n)
 {
-	if (n->samples_hz > FAST_HZ)
+	if (n->samples_hz > FAST_HZ || n->samples_hz * n->nr_cpus > FAST_ALL_HZ)
 		return FAST_RING_BYTES;
 	if (n->few_processes && n->only_samples && n->samples_hz > 0 &&
 	    n->samples_hz * n->nr_cpus <= SLOW_HZ)
@@ -99,9 +104,18 @@ uint32_t map_sizes_part_pages(const struct map_sizes *s, uint32_t nr_cpus)
 	return nr_cpus <= FULL_MIRRORS && !s->is_tight ? WIRE_PART_PAGES : WIRE_PART_PAGES / 4;
 }
 
-uint32_t map_sizes_memos(const struct map_sizes *s)
+uint32_t map_sizes_shared_slots(uint32_t nr_cpus)
 {
-	return s->is_reduced ? 0 : MEMOS;
+	return nr_cpus < SHARED_SLOTS ? nr_cpus : SHARED_SLOTS;
+}
+
+uint32_t map_sizes_memos(const struct map_sizes *s, uint32_t nr_cpus)
+{
+	uint32_t each = ALL_MEMOS / nr_cpus;
+
+	if (s->is_reduced)
+		return 0;
+	return each > MEMOS ? MEMOS : each > LEAST_MEMOS ? each : LEAST_MEMOS;
 }
 
 void map_sizes_text(const struct map_sizes *s, char *buf, size_t size)

@@ -45,16 +45,23 @@ bool map_sizes_init(struct map_sizes *s, const struct map_needs *needs,
 bool map_sizes_halve(struct map_sizes *s);
 
 /*
- * Pages of each part of the mirrors of stack memory (struct wire_delta), of which there is one for
- * each CPU: 128 KiB, or 32 KiB where there are many CPUs or memory is tight.
+ * What only some samples need, in the first tenths of a second, is shared where there are many CPUs
+ * (bpf/stack_dump.bpf.h): as many as there are CPUs, at most 64.
+ */
+uint32_t map_sizes_shared_slots(uint32_t nr_cpus);
+
+/*
+ * Pages of each part of the mirrors of stack memory (struct wire_delta): 128 KiB, or 32 KiB where
+ * there are many CPUs or memory is tight.
  */
 uint32_t map_sizes_part_pages(const struct map_sizes *s, uint32_t nr_cpus);
 
 /*
- * Memos of rules for each CPU (unwind/unwind_memo.h), 129 KiB of them; 0 where memory is little,
- * because then the verifier need not look at the code for them.
+ * Memos of rules for each CPU (unwind/unwind_memo.h), 129 KiB of them, and less where all CPUs
+ * would have more than 8 MiB; 0 where memory is little, because then the verifier need not look at
+ * the code for them.
  */
-uint32_t map_sizes_memos(const struct map_sizes *s);
+uint32_t map_sizes_memos(const struct map_sizes *s, uint32_t nr_cpus);
 
 /* "the ring buffer has 2.0 MiB instead of 8.0 MiB, ..." */
 void map_sizes_text(const struct map_sizes *s, char *buf, size_t size);

@@ -108,11 +108,15 @@ static int wish_layouts(struct object_wishes *w, const struct btf_types *types, 
 		return 0;
 	memcpy(&each, at, sizeof(each));
 	for (at += sizeof(each); !err && at + sizeof(struct relo_section) <= end;) {
-		uint32_t nr = ((const struct relo_section *)(const void *)at)->nr;
+		const struct relo_section *s = (const void *)at;
 
-		at += sizeof(struct relo_section);
-		for (; nr && !err && at + sizeof(struct relo) <= end; nr--, at += each)
-			err = wish_layout(w, types, ((const struct relo *)(const void *)at)->type_id);
+		at += sizeof(*s);
+		for (uint32_t i = 0; i < s->nr && !err && at + sizeof(struct relo) <= end; i++) {
+			const struct relo *relo = (const void *)at;
+
+			err = wish_layout(w, types, relo->type_id);
+			at += each;
+		}
 	}
 	return err;
 }

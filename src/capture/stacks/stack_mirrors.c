@@ -12,7 +12,7 @@
 #include "src/capture/stacks/wire_decode.h"
 
 #define ALL_OF_A_PAGE ((1u << WIRE_PAGE_BLOCKS) - 1)
-#define MAX_CPUS (1u << 16)
+#define MAX_MIRRORS 1024	/* the kernel's side has 64 */
 
 struct mirror {
 	uint32_t number;		/* of the delta applied last */
@@ -23,7 +23,7 @@ struct mirror {
 
 struct stack_mirrors {
 	struct stack_blocks *pool;
-	struct mirror **v;		/* by CPU; NULL: none yet */
+	struct mirror **v;		/* by number; NULL: none yet */
 	size_t nr, cap;
 	const uint8_t *blocks[WIRE_BLOCKS];	/* of the stack whose delta was applied last */
 };
@@ -53,16 +53,16 @@ void stack_mirrors_free(struct stack_mirrors *m)
 	free(m);
 }
 
-/* The mirror of a CPU. A new one is zero, as the kernel's is at its first delta, number 1. */
-static struct mirror *mirror_of(struct stack_mirrors *m, uint32_t cpu)
+/* Mirror number i. A new one is zero, as the kernel's is at its first delta, number 1. */
+static struct mirror *mirror_of(struct stack_mirrors *m, uint32_t i)
 {
-	if (cpu >= MAX_CPUS || array_reserve(&m->v, &m->cap, (size_t)cpu + 1))
+	if (i >= MAX_MIRRORS || array_reserve(&m->v, &m->cap, (size_t)i + 1))
 		return NULL;
-	while (m->nr <= cpu)
+	while (m->nr <= i)
 		m->v[m->nr++] = NULL;
-	if (!m->v[cpu])
-		m->v[cpu] = calloc(1, sizeof(**m->v));
-	return m->v[cpu];
+	if (!m->v[i])
+		m->v[i] = calloc(1, sizeof(**m->v));
+	return m->v[i];
 }
 
 static size_t place_of(const struct wire_stack *s, size_t block)
@@ -102,7 +102,7 @@ static bool builds_on(struct mirror *mr, const struct wire_stack *s)
 
 int stack_mirrors_apply(struct stack_mirrors *m, struct wire_stack *s)
 {
-	struct mirror *mr = mirror_of(m, s->head->cpu);
+	struct mirror *mr = mirror_of(m, s->delta->mirror);
 	const uint8_t *from = (const uint8_t *)(s->delta + 1);
 	bool fits;
 
@@ -132,7 +132,7 @@ static uint32_t keep_block(struct stack_mirrors *m, const struct wire_stack *s, 
 
 	if (!s->delta)
 		return stack_blocks_put(m->pool, s->memory + block * WIRE_BLOCK);
-	id = &m->v[s->head->cpu]->ids[place_of(s, block)];
+	id = &m->v[s->delta->mirror]->ids[place_of(s, block)];
 	if (!*id)
 		*id = stack_blocks_put(m->pool, m->blocks[block]);
 	if (*id)
@@ -173,11 +173,11 @@ void stack_mirrors_drop(struct stack_mirrors *m, const uint32_t *ids, size_t nr)
 
 void stack_mirrors_forget(struct stack_mirrors *m)
 {
-	for (size_t cpu = 0; cpu < m->nr; cpu++) {
-		for (size_t i = 0; m->v[cpu] && i < WIRE_BLOCKS; i++) {
-			if (m->v[cpu]->ids[i])
-				stack_blocks_drop(m->pool, m->v[cpu]->ids[i]);
-			m->v[cpu]->ids[i] = 0;
+	for (size_t k = 0; k < m->nr; k++) {
+		for (size_t i = 0; m->v[k] && i < WIRE_BLOCKS; i++) {
+			if (m->v[k]->ids[i])
+				stack_blocks_drop(m->pool, m->v[k]->ids[i]);
+			m->v[k]->ids[i] = 0;
 		}
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * User space's side of the mirrors of stack memory (struct wire_delta of bpf/wire.h), one for each
- * CPU, and the memory of stacks that wait.
+ * User space's side of the mirrors of stack memory (struct wire_delta of bpf/wire.h), and the
+ * memory of stacks that wait.
  *
  *	stack_mirrors_new(max, &m)
  *	stack_mirrors_apply(m, stack)		each delta, in the order of the ring: its changes
