@@ -113,7 +113,7 @@ static __always_inline void gather_task(struct gather *g, struct env *e)
 	}
 	if (knobs.want_kernel)
 		gather_kernel_of(task, g, e, in_user);
-	gather_wait(g, e, &totals, in_user);
+	g->head.flags |= gather_wait(g, e, &totals, in_user);
 }
 
 /*

@@ -15,7 +15,8 @@
 struct unwinder;
 struct env;
 
-static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
+static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint64_t addr,
+					    uint64_t from);
 static __always_inline int unwind_read_code(void *env, struct unwinder *w, uint64_t addr);
 static __always_inline int unwind_thread_pointer(void *env, uint64_t *value);
 static __always_inline int unwind_process_slice(void *env, uint32_t tgid, uint32_t *first,
@@ -131,8 +132,9 @@ struct gather {
 	uint64_t new_code;		/* the stack has code that is to be read at once */
 	struct wire_sample head;
 	uint64_t frames[WIRE_DUMP_FRAMES];
+	struct wire_wait wait;		/* is copied behind the frames, like object */
 	union {
-		struct wire_object object;	/* is copied behind the frames */
+		struct wire_object object;
 		struct wire_stay stay;		/* off_cpu.bpf.h: has no frames */
 	};
 	uint64_t shadow_pc;		/* shadow.bpf.h: of the frame whose caller is looked for */

@@ -99,13 +99,19 @@ static __always_inline int load_task_page(struct gather *g, struct task_struct *
 	return bpf_copy_from_user_task(to, n, (void *)addr, task, 0) != 0;
 }
 
-static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
+static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint64_t addr,
+					    uint64_t from)
 {
 	struct env *e = env;
+	uint32_t n;
 
+	/* The compiler must not know more of it than the verifier does. */
+	asm volatile("" : "+r"(from));
+	from &= UNWIND_MEMORY_PAGE - 64;
+	n = UNWIND_MEMORY_PAGE - from;
 	if (e->sleepable)
-		return load_task_page(e->g, e->task, w->page, addr, UNWIND_MEMORY_PAGE);
-	return bpf_probe_read_user(w->page, UNWIND_MEMORY_PAGE, (void *)addr) ? 1 : 0;
+		return load_task_page(e->g, e->task, w->page + from, addr + from, n);
+	return bpf_probe_read_user(w->page + from, n, (void *)(addr + from)) ? 1 : 0;
 }
 
 /*

@@ -351,32 +351,33 @@ static __always_inline void load_arguments(uint64_t args[WIRE_ARGS], const struc
 }
 
 /*
- * Puts struct wire_wait and struct wire_object behind the frames. in_user: g->unwinder.regs are the
- * thread's own. A function of its own, because the stack of a chain of calls is short.
+ * Puts struct wire_wait and struct wire_object behind the frames, and returns the flags of those
+ * that are there. in_user: g->unwinder.regs are the thread's own. A function of its own, because
+ * the stack of a chain of calls is short.
  */
-static __noinline void gather_wait(struct gather *g, struct env *e, struct scan_totals *t,
-					bool in_user)
+static __noinline uint32_t gather_wait(struct gather *g, struct env *e, struct scan_totals *t,
+				       bool in_user)
 {
 	uint32_t n = g->head.nr_user + g->head.nr_kernel;
-	struct wire_wait wait = {};
+	struct wire_wait *wait = &g->wait;
 	uint64_t ran;
 
 	if (n > UNWIND_MAX_FRAMES + WIRE_MAX_KERNEL)
-		return;
+		return 0;
+	__builtin_memset(wait, 0, sizeof(*wait));
 	look_at_clocks(t, g->head.time_ns);
 	ran = last_on_cpu(e->task, t);
 	if (ran && t->has_clocks)
-		wait.ran_ns = ran + t->sched_behind_ns;
+		wait->ran_ns = ran + t->sched_behind_ns;
 	e->on_lock = false;
 	__builtin_memset(&g->object, 0, sizeof(g->object));
 	if (in_user)
-		gather_syscall(&wait, &g->object, e);
-	if (knobs.want_args && wait.syscall)
-		load_arguments(wait.args, &e->g->unwinder, e->task);
-	*(struct wire_wait *)&g->frames[n] = wait;
-	g->head.flags |= WIRE_WAIT;
+		gather_syscall(wait, &g->object, e);
+	if (knobs.want_args && wait->syscall)
+		load_arguments(wait->args, &e->g->unwinder, e->task);
+	*(struct wire_wait *)&g->frames[n] = *wait;
 	if (!g->object.kind)
-		return;
+		return WIRE_WAIT;
 	*(struct wire_object *)&g->frames[n + WIRE_WAIT_WORDS] = g->object;
-	g->head.flags |= WIRE_OBJECT;
+	return WIRE_WAIT | WIRE_OBJECT;
 }

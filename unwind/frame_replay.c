@@ -7,7 +7,7 @@ struct unwinder;
 
 /* Only what frame programs ask for: there are no tables. */
 
-static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr, uint64_t from);
 
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 {
@@ -99,11 +99,11 @@ static int unwind_load_bytes(void *env, struct unwinder *w, uint64_t addr, uint3
 	return in->read(in->ctx, addr, w->record_page, n);
 }
 
-static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr, uint64_t from)
 {
 	const struct frame_replay_input *in = env;
 
-	return in->read(in->ctx, addr, w->page, UNWIND_MEMORY_PAGE);
+	return in->read(in->ctx, addr + from, w->page + from, UNWIND_MEMORY_PAGE - from);
 }
 
 /* Runs until the program leaves the generated code, or is over. */

@@ -196,7 +196,7 @@ UNWIND_INLINE int64_t frame_page(void *env, struct unwinder *w, uint64_t addr)
 
 	if (page == w->record_addr)
 		return UNWIND_MEMORY_PAGE;
-	if (page == w->page_addr)
+	if (page == w->page_addr && (addr & (UNWIND_MEMORY_PAGE - 1)) >= w->page_from)
 		return 0;
 	w->record_addr = 1;
 	w->pages_read++;

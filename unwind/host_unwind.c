@@ -17,7 +17,7 @@ struct host_env {
 	struct unwind_page page;
 };
 
-static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr, uint64_t from);
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr);
 
 static int unwind_thread_pointer(void *env, uint64_t *value)
@@ -113,11 +113,14 @@ static const struct frame_program *unwind_program_at(void *env, uint32_t i)
 #define UNWIND_MEMO_AT(env, w) ((w)->recall.use ? ((struct host_env *)(env))->in->memo : NULL)
 #include "unwind/unwind_step.h"
 
-static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr, uint64_t from)
 {
 	struct host_env *e = env;
 
-	return e->in->read_page(e->in->ctx, addr, w->page);
+	int err = e->in->read_page(e->in->ctx, addr, w->page);
+
+	memset(w->page, 0xa5, from);		/* is not there, as in the kernel */
+	return err;
 }
 
 /* The bytes from addr to the end of the next page at most. */

@@ -7,9 +7,10 @@
  * Before including this file, the including file defines how to reach memory and tables. env is for
  * its own use. The functions must be inlined; pointers they return are valid until the next call:
  *
- *	int unwind_load_page(env, w, addr)		copy the aligned 4 KiB of user memory at
- *							addr to w->page: 0, or the code that
- *							unwinding ends with (UNWIND_BUSY) or 1
+ *	int unwind_load_page(env, w, addr, from)	copy the aligned 4 KiB of user memory at
+ *							addr to w->page, from byte from on: 0, or
+ *							the code that unwinding ends with
+ *							(UNWIND_BUSY) or 1
  *	int unwind_read_code(env, w, addr)		copy 16 bytes of code at addr to w->code:
  *							0, or 1: unknown
  *	int unwind_thread_pointer(env, &value)		of thread-local storage: 0; 1: unknown
@@ -94,6 +95,7 @@ struct unwinder {
 	uint64_t signal_context;	/* user address of the interrupted registers; 0: in regs */
 	uint64_t interrupted_sp;	/* the sp among them */
 	uint64_t page_addr;		/* user address of page[]; 1: none */
+	uint64_t page_from;		/* its first byte that is there */
 	uint64_t map_begin, map_end, map_bias;	/* the last mapping used; empty at first */
 	uint32_t map_page0, map_nr_pages, map_binary, map_flags;
 	uint32_t tgid;
@@ -198,36 +200,7 @@ UNWIND_INLINE void unwind_begin(struct unwinder *w, uint32_t tgid, uint32_t mode
 	frame_run_init(w);
 }
 
-/*
- * Reads one aligned word of user memory through the page kept in w, because a page costs no more
- * than a word.
- */
-UNWIND_INLINE int unwind_read(void *env, struct unwinder *w, uint64_t addr, uint64_t *value)
-{
-	uint64_t page = addr & ~(uint64_t)(UNWIND_MEMORY_PAGE - 1);
-
-	if (addr & 7)
-		return 1;
-	if (page != w->page_addr) {
-		int err = unwind_load_page(env, w, page);
-
-		w->pages_read++;
-		w->page_addr = page | (uint32_t)err;	/* after an error: no page's address */
-		if (err)
-			return err;
-	}
-	*value = *(uint64_t *)(w->page + (addr & (UNWIND_MEMORY_PAGE - 8)));
-	return 0;
-}
-
-/*
- * Ends unwinding at a word that could not be read, with code or with the error that reading gave
- * (UNWIND_BUSY).
- */
-UNWIND_INLINE int unwind_unread(struct unwinder *w, int err, int code)
-{
-	return UNWIND_END(w, err > 1 ? err : code);
-}
+#include "unwind/unwind_read.h"
 
 #ifndef UNWIND_SEARCH
 #define UNWIND_SEARCH unwind_search_slice

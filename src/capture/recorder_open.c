@@ -275,8 +275,6 @@ static int open_store(struct recorder *r)
 	int err = binaries_init(&r->binaries);
 
 	if (!err)
-		err = process_runtimes_new(&r->runtimes);
-	if (!err)
 		err = binary_store_new(&store, &r->store);
 	if (!err)
 		process_runtimes_watch(r->runtimes, want_all_tables, r);
@@ -339,7 +337,6 @@ static int look_at_children(struct recorder *r)
 	return err;
 }
 
-/* Takes over what the thread has loaded. */
 static int take_load(struct recorder *r, const struct load_job *load)
 {
 	struct process_runtimes_fds fds;
@@ -359,27 +356,40 @@ static int take_load(struct recorder *r, const struct load_job *load)
  * Loads the BPF programs in a thread, because that takes as long as all other steps together; these
  * are done meanwhile.
  */
-static int load_and_look(struct recorder *r)
+static int begin_load(struct recorder *r, struct load_job *load)
 {
-	struct load_job load = { .job = { .run = load_run, .done = load_done }, .recorder = r };
-	struct worker_pool *pool = worker_pool_new(1);	/* as urgent as this thread */
-	int err, load_err;
+	int before = recorder_be_urgent(RECORDER_NICE);
 
-	if (!pool)
+	load->pool = worker_pool_new(1);
+	recorder_be_as_before(before);
+	if (!load->pool)
 		return fail(-ENOMEM, "start a thread that loads BPF programs");
-	worker_submit(pool, &load.job);
+	load->recorder = r;
+	load->job = (struct worker_job){ .run = load_run, .done = load_done };
+	worker_submit(load->pool, &load->job);
 	if (is_short_of_room())
-		worker_wait(pool);
-	err = open_tracker(r);
-	if (!err)
-		err = recorder_has_filter(&r->opts) ? look_at_named(r)
-						    : process_tracker_scan(r->tracker, NULL, 0);
-	worker_wait(pool);
-	worker_pool_free(pool);
-	load_err = take_load(r, &load);
-	if (!err)
-		err = load_err;
-	return err ? err : process_tracker_start(r->tracker, r->loader);
+		worker_wait(load->pool);
+	return 0;
+}
+
+/* Takes over what the thread has loaded. */
+static int end_load(struct recorder *r, struct load_job *load)
+{
+	if (!load->pool)
+		return 0;
+	worker_wait(load->pool);
+	worker_pool_free(load->pool);
+	return take_load(r, load);
+}
+
+static int look(struct recorder *r)
+{
+	int err = open_tracker(r);
+
+	if (err)
+		return err;
+	return recorder_has_filter(&r->opts) ? look_at_named(r)
+					     : process_tracker_scan(r->tracker, NULL, 0);
 }
 
 /* Waits until no table is missing that counts, or the time is over. */
@@ -487,11 +497,15 @@ static int open_deferred(struct recorder *r)
  * This thread is as urgent as the workers meanwhile: on a busy machine they would take the CPUs
  * from it, for tables that can wait.
  */
-static int start_urgently(struct recorder *r)
+static int start_urgently(struct recorder *r, struct load_job *load)
 {
 	int before = recorder_be_urgent(RECORDER_NICE);
-	int err = load_and_look(r);
+	int err = look(r), load_err = end_load(r, load);
 
+	if (!err)
+		err = load_err;
+	if (!err)
+		err = process_tracker_start(r->tracker, r->loader);
 	if (!err)
 		err = recorder_add_targets(r);
 	if (!err && recorder_has_filter(&r->opts))
@@ -505,6 +519,7 @@ static int start_urgently(struct recorder *r)
 int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
+	struct load_job load = { 0 };
 	int err;
 
 	if (!r)
@@ -515,9 +530,15 @@ int recorder_open(const struct recorder_options *opts, struct recorder **rp)
 	if (!err)
 		err = recorder_helpers_open(r);
 	if (!err)
+		err = process_runtimes_new(&r->runtimes);
+	if (!err)
+		err = begin_load(r, &load);
+	if (!err)
 		err = recorder_workers_open(r);
 	if (!err)
-		err = start_urgently(r);
+		err = start_urgently(r, &load);
+	else
+		end_load(r, &load);
 	low_latency_begin(0);
 	if (!err)
 		err = open_session(r);

@@ -41,6 +41,7 @@ struct kernel_job {
 /* The loading of the BPF programs, which the kernel checks while /proc is read. */
 struct load_job {
 	struct worker_job job;
+	struct worker_pool *pool;	/* NULL: it has not begun */
 	struct recorder *recorder;
 	struct unwind_loader *loader;	/* what it has made besides recorder->bpf */
 	int err;

@@ -42,11 +42,12 @@ static void load_in_time(struct world *w, uint32_t binary, struct unwind_table *
 
 struct unwinder;
 
-static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr, uint64_t from)
 {
 	(void)env;
 	(void)w;
 	(void)addr;
+	(void)from;
 	return 1;
 }
 

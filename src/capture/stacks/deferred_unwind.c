@@ -29,7 +29,7 @@ struct deferred_unwind {
 	uint64_t frames[UNWIND_MAX_FRAMES];
 };
 
-static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr);
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr, uint64_t from);
 
 /* Reads code from the process: a dump holds stack memory and no code. */
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr);
@@ -165,7 +165,7 @@ static const uint8_t *memory_at(const struct wire_stack *s, uint64_t at)
 	return s->memory ? s->memory + at : s->blocks[at / WIRE_BLOCK] + at % WIRE_BLOCK;
 }
 
-static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
+static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr, uint64_t from)
 {
 	struct deferred_unwind *l = env;
 	const struct wire_stack *s = l->stack;
@@ -175,7 +175,7 @@ static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr)
 	l->is_elsewhere = addr < s->start && at == UINT64_MAX;
 	if (at == UINT64_MAX)
 		return 1;
-	for (size_t i = 0; i < UNWIND_MEMORY_PAGE; i += WIRE_BLOCK)
+	for (size_t i = from / WIRE_BLOCK * WIRE_BLOCK; i < UNWIND_MEMORY_PAGE; i += WIRE_BLOCK)
 		memcpy((uint8_t *)w->page + i, memory_at(s, at + i), WIRE_BLOCK);
 	return 0;
 }
