@@ -46,7 +46,6 @@
 
 #define MEMO_FRAMES 32
 #define MEMO_WORDS 256		/* of stack; deeper stacks are not remembered */
-#define MEMO_SETS 32		/* of memos, by system call */
 #define MEMO_WAYS 8		/* memos of a set */
 #define MEMO_OWN 4		/* frames of this program, which are on no slot that was read */
 #define MEMO_AUDIT 256		/* one known stack in so many is unwound */
@@ -105,7 +104,7 @@ struct {
 /* The memos of threads that leave a CPU, with interrupts off. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, MEMO_SETS);
+	__uint(max_entries, 1);			/* knobs.leaving_sets */
 	__type(key, uint32_t);
 	__type(value, struct memo_set);
 } leaving_memos SEC(".maps");
@@ -330,9 +329,10 @@ static __always_inline bool load_kernel_words(struct kernel_words *words, struct
  * The set in which the stack would be remembered: threads in the same call are in few different
  * functions. Threads in no call are told apart by the depth of their stack.
  */
-static __always_inline uint32_t memo_set(const struct kernel_words *words, uint32_t call)
+static __always_inline uint32_t memo_set(const struct kernel_words *words, uint32_t call,
+					 uint32_t sets)
 {
-	return (call ? call : words->nr) % MEMO_SETS;
+	return (call ? call : words->nr) % sets;
 }
 
 /* true: the memo's addresses are behind the user frames now. */
@@ -369,7 +369,7 @@ static __always_inline bool recall_kernel(struct kernel_recall *r, struct task_s
 
 	if (!words || !load_kernel_words(words, task, task->thread.sp, scan_ns))
 		return false;
-	set = memo_set(words, in_user ? syscall_of(&g->unwinder, task) : 0);
+	set = memo_set(words, in_user ? syscall_of(&g->unwinder, task) : 0, MEMO_SETS);
 	r->set = bpf_map_lookup_elem(&kernel_memos, &set);
 	if (!r->set)
 		return false;
@@ -389,7 +389,7 @@ static __always_inline bool recall_leaving(struct kernel_recall *r, void *ctx,
 	READ_NOW(words->nr) = (uint64_t)ctx;
 	if (!load_kernel_words(words, task, READ_NOW(words->nr), g->head.time_ns / MEMO_PERIOD_NS))
 		return false;
-	set = memo_set(words, in_user ? syscall_of(&g->unwinder, task) : 0);
+	set = memo_set(words, in_user ? syscall_of(&g->unwinder, task) : 0, knobs.leaving_sets);
 	r->set = bpf_map_lookup_elem(&leaving_memos, &set);
 	if (!r->set)
 		return false;

@@ -36,6 +36,7 @@ struct knobs {
 	uint32_t part_pages;		/* of struct wire_delta: a power of two */
 	uint32_t shared_slots;		/* mirrors, and slots of dump_scratch for each purpose */
 	uint32_t memos;			/* of the sampler, for each CPU; 0: none */
+	uint32_t leaving_sets;		/* of memos of kernel stacks, for each CPU */
 	uint32_t want_args;		/* scan: all arguments of system calls */
 	uint32_t off_cpu_slot;		/* of dump_scratch: the first for stays off the CPU */
 	uint32_t probe_slot;		/* and the first of those for probes */
@@ -375,5 +376,6 @@ struct irq_control {
 };
 
 #define SCAN_SLOTS 8
+#define MEMO_SETS 32		/* of memos of kernel stacks, by system call */
 /* A key of the map hung that is a user, and no thread group. */
 #define HUNG_USER (1ull << 32)

@@ -132,6 +132,9 @@ static void test_many_cpus(void **state)
 		assert_in_range(memos, 2, 32);
 		assert_true(memos * memo_bytes * cpus <= 9 * MIB || memos == 2);
 	}
+	assert_int_equal(map_sizes_leaving_sets(2), 32);
+	assert_int_equal(map_sizes_leaving_sets(64), 32);
+	assert_int_equal(map_sizes_leaving_sets(1024), 2);
 	assert_int_equal(map_sizes_memos(&s, 64), 32);
 	assert_int_equal(map_sizes_memos(&s, 256), 8);
 	assert_int_equal(map_sizes_memos(&s, 1024), 2);

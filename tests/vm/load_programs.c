@@ -26,7 +26,7 @@
 static const struct knobs everything = {
 	.mode = UNWIND_BY_TABLES | UNWIND_BY_FRAME_POINTERS, .max_frames = UNWIND_MAX_FRAMES, .want_user = 1, .want_kernel = 1,
 	.only_targets = 1, .only_tids = 1, .wakeup_bytes = 1 << 20, .ask = 1, .skip_same = 1, .audit = 100, .deferred = 1,
-	.faults = FAULTS_ANON, .ring_room = 1 << 20, .limit_rate = 1, .part_pages = 32, .shared_slots = 2, .memos = 32, .shadow = 1, .runtimes = 1, .returns = 1,
+	.faults = FAULTS_ANON, .ring_room = 1 << 20, .limit_rate = 1, .part_pages = 32, .shared_slots = 2, .memos = 32, .leaving_sets = 32, .shadow = 1, .runtimes = 1, .returns = 1,
 };
 
 static double now_ms(void)

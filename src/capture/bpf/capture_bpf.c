@@ -78,7 +78,7 @@ static struct bpf_program *program_of(const struct probee_bpf *skel, const struc
 	return *(struct bpf_program *const *)((const char *)skel + p->offset);
 }
 
-static void choose_programs(struct probee_bpf *skel, unsigned wanted)
+void capture_bpf_choose(struct probee_bpf *skel, unsigned wanted)
 {
 	if (skel->rodata->knobs.in_pid_ns)
 		wanted |= IN_PID_NS;
@@ -175,7 +175,7 @@ static int load_once(struct capture_bpf *b, const struct capture_bpf_options *op
 	((struct knobs *)&b->skel->rodata->knobs)->raw_tp_cookies =
 		opts->programs & CAPTURE_RAW_TRACEPOINTS && raw_tp_has_cookies();
 	wait_calls_fill((uint8_t *)b->skel->rodata->wait_calls);
-	choose_programs(b->skel, opts->programs);
+	capture_bpf_choose(b->skel, opts->programs);
 	b->has_uprobe_multi = opts->programs & CAPTURE_UPROBES && uprobe_multi_is_there();
 	if (b->has_uprobe_multi)
 		bpf_program__set_expected_attach_type(b->skel->progs.on_uprobe,

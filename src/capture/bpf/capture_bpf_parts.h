@@ -28,5 +28,8 @@ struct capture_bpf {
 	uint64_t slab_bytes;
 };
 
+/* Chooses the programs and maps of these kinds (CAPTURE_...). Before the load. */
+void capture_bpf_choose(struct probee_bpf *skel, unsigned wanted);
+
 /* Sets the sizes of all maps that depend on the machine or the options. Before the load. */
 void capture_maps_size(struct capture_bpf *b, const struct capture_bpf_options *opts);

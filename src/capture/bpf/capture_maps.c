@@ -87,11 +87,14 @@ static void size_scans(struct capture_bpf *b, struct knobs *knobs)
 	bpf_map__set_max_entries(b->skel->maps.last_scans, knobs->last_scans);
 }
 
-static void size_stays(struct capture_bpf *b, const struct knobs *knobs)
+static void size_stays(struct capture_bpf *b, struct knobs *knobs)
 {
+	knobs->leaving_sets = map_sizes_leaving_sets((uint32_t)b->nr_cpus);
+
 	bpf_map__set_max_entries(b->skel->maps.off_cpu_threads,
 				 threads_times(OFF_CPU_THREADS_EACH));
 	bpf_map__set_max_entries(b->skel->maps.off_cpu_memos, knobs->memos ? knobs->memos : 1);
+	bpf_map__set_max_entries(b->skel->maps.leaving_memos, knobs->leaving_sets);
 }
 
 static void size_probes(struct capture_bpf *b, struct knobs *knobs, unsigned programs)

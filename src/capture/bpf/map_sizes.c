@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "bpf/knobs.h"
 #include "bpf/wire.h"
 #include "src/base/memory_limit.h"
 #include "unwind/unwind_limits.h"
@@ -27,8 +28,7 @@
 #define SHARED_SLOTS 64u
 /* The threads of a CPU share its memos; a CPU of a large machine has few that run. */
 #define MEMOS 32u
-#define LEAST_MEMOS 2u
-#define ALL_MEMOS (64 * MEMOS)
+#define LEAST_EACH 2u
 
 /* Measured with 2 CPUs: bytes of an entry of the four maps by process; all other maps together. */
 #define PROCESS_BYTES 328u
@@ -109,13 +109,22 @@ uint32_t map_sizes_shared_slots(uint32_t nr_cpus)
 	return nr_cpus < SHARED_SLOTS ? nr_cpus : SHARED_SLOTS;
 }
 
+/* All CPUs together get no more than 64 would, but each gets some. */
+static uint32_t for_each(uint32_t full, uint32_t nr_cpus)
+{
+	uint32_t each = full * SHARED_SLOTS / nr_cpus;
+
+	return each > full ? full : each > LEAST_EACH ? each : LEAST_EACH;
+}
+
+uint32_t map_sizes_leaving_sets(uint32_t nr_cpus)
+{
+	return for_each(MEMO_SETS, nr_cpus);
+}
+
 uint32_t map_sizes_memos(const struct map_sizes *s, uint32_t nr_cpus)
 {
-	uint32_t each = ALL_MEMOS / nr_cpus;
-
-	if (s->is_reduced)
-		return 0;
-	return each > MEMOS ? MEMOS : each > LEAST_MEMOS ? each : LEAST_MEMOS;
+	return s->is_reduced ? 0 : for_each(MEMOS, nr_cpus);
 }
 
 void map_sizes_text(const struct map_sizes *s, char *buf, size_t size)

@@ -56,6 +56,9 @@ uint32_t map_sizes_shared_slots(uint32_t nr_cpus);
  */
 uint32_t map_sizes_part_pages(const struct map_sizes *s, uint32_t nr_cpus);
 
+/* Sets of memos of kernel stacks for each CPU: 32 of 5.3 KiB, and less beyond 64 CPUs. */
+uint32_t map_sizes_leaving_sets(uint32_t nr_cpus);
+
 /*
  * Memos of rules for each CPU (unwind/unwind_memo.h), 129 KiB of them, and less where all CPUs
  * would have more than 8 MiB; 0 where memory is little, because then the verifier need not look at
