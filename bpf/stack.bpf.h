@@ -147,8 +147,8 @@ struct env {
 	struct gather *g;
 	struct task_struct *task;	/* when sleepable: whose memory is read */
 	uint64_t switches;		/* of task, when its registers were read */
-	bool on_lock;			/* the holder it waits for may change while it sleeps */
 	struct unwind_memo *memo;	/* of the thread: step_sampler only */
+	bool on_lock;			/* the holder it waits for may change while it sleeps */
 	bool sleepable;			/* a constant in each callback, so one branch is left */
 };
 
