@@ -297,6 +297,7 @@ static int prepare(struct recording *r, char **argv)
 	capture->pids = target_pids(r);
 	capture->only_pids = &r->args->pids;
 	capture->command = argv[r->args->command];
+	capture->is_followed = r->args->opened || r->trace.place < 0;
 	r->loop.stop = &r->stop;
 	r->loop.command = r->command.pid ? &r->command : NULL;
 	r->loop.duration_ns = r->args->duration_ns;

@@ -20,8 +20,15 @@
 #include "src/capture/session/session.h"
 #include "src/proc/cpu_time.h"
 
-/* The ring is drained so often even when it is far from full. */
+/*
+ * The ring is drained so often even when it is far from full. Where nothing new has come for a
+ * while, and nobody follows the recording, each turn finds little to do: then there are fewer. A
+ * stack that has no tables yet, or new code of a runtime, still wakes the reader at once
+ * (bpf/sample.bpf.h).
+ */
 #define LOOK_EVERY_NS (100 * NSEC_PER_MSEC)
+#define CALM_LOOK_NS (300 * NSEC_PER_MSEC)
+#define CALM_AFTER_NS (2 * NSEC_PER_SEC)
 /* CPUs that have gone offline or are back are looked for so often. */
 #define WATCH_EVERY_NS NSEC_PER_SEC
 #define MIN_TICKS 100		/* fewer say nothing about how busy the CPUs were */
@@ -32,6 +39,7 @@ struct sampling {
 	struct perf_sampler *sampler;
 	uint16_t numbers[WIRE_MAX_EVENTS];
 	uint64_t next_look_ns, next_watch_ns;
+	uint64_t known, news_ns;	/* frames and threads so far, and when one was new */
 	uint64_t samples, missing_ticks;
 	struct cpu_time begin_time;
 	struct rate_watch rate;
@@ -160,18 +168,37 @@ static void watch_cpus(struct sampling *s)
 	perf_sampler_watch(s->sampler, on_cpu_change, s);
 }
 
+static void look_for_news(struct sampling *s)
+{
+	struct session_stats st = session_stats(recorder_session(s->recorder));
+	uint64_t known = st.frames + st.threads;
+
+	if (known != s->known)
+		s->news_ns = now_ns();
+	s->known = known;
+}
+
+static uint64_t look_every_ns(const struct sampling *s, uint64_t now)
+{
+	bool is_calm = !s->options->is_followed && now - s->news_ns >= CALM_AFTER_NS;
+
+	return is_calm ? CALM_LOOK_NS : LOOK_EVERY_NS;
+}
+
 /* One turn: fetches samples, then learns what happened until then, then resolves them. */
 static int sampling_take(void *state)
 {
 	struct sampling *s = state;
 	int more = perf_sampler_drain(s->sampler), err;
+	uint64_t now = now_ns();
 
-	s->next_look_ns = now_ns() + LOOK_EVERY_NS;
+	s->next_look_ns = now + look_every_ns(s, now);
 	watch_cpus(s);
 	rate_watch_look(&s->rate, recorder_waiting_bytes(s->recorder));
 	err = more < 0 ? more : recorder_update(s->recorder);
 	if (!err)
 		err = perf_sampler_for_each(s->sampler, on_stack, s);
+	look_for_news(s);
 	return err ? err : more;
 }
 
