@@ -86,6 +86,7 @@ REPORT_SRCS := \
 	formats/trace/trace_layout.c \
 	formats/trace/trace_merge.c \
 	formats/trace/trace_output.c \
+	formats/trace/trace_posts.c \
 	formats/trace/trace_reader.c \
 	formats/trace/trace_source.c \
 	formats/trace/trace_writer.c \

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "formats/trace/chunk_decoder.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/trace/record_fields.h"
@@ -33,6 +35,44 @@ void chunk_decoder_again(struct chunk_decoder *d)
 	d->knows_tables = true;
 }
 
+void kept_rows_release(struct kept_rows *kept)
+{
+	scan_rows_release(&kept->rows);
+	free(kept->in_scan);
+	memset(kept, 0, sizeof(*kept));
+}
+
+int chunk_decoder_keep(const struct chunk_decoder *d, struct kept_rows *kept)
+{
+	size_t nr = d->tables.cap_in_scan;
+
+	kept_rows_release(kept);
+	kept->in_scan = malloc(nr ? nr : 1);
+	if (!kept->in_scan || scan_rows_copy(&kept->rows, &d->scan_rows)) {
+		kept_rows_release(kept);
+		return -ENOMEM;
+	}
+	if (nr)
+		memcpy(kept->in_scan, d->tables.in_scan, nr);
+	kept->nr_in_scan = nr;
+	kept->is_taken = true;
+	return 0;
+}
+
+int chunk_decoder_resume(struct chunk_decoder *d, const struct kept_rows *kept)
+{
+	assert(kept->nr_in_scan <= d->tables.cap_in_scan);	/* it only grows */
+	if (kept->nr_in_scan)
+		memcpy(d->tables.in_scan, kept->in_scan, kept->nr_in_scan);
+	return scan_rows_copy(&d->scan_rows, &kept->rows);
+}
+
+void chunk_decoder_tell(struct chunk_decoder *d)
+{
+	d->next_told = 0;
+	d->end_told = d->scan_rows.nr_rows;
+}
+
 void chunk_decoder_begin_segment(struct chunk_decoder *d)
 {
 	id_checker_reset(&d->tables);
@@ -50,6 +90,7 @@ void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t le
 	d->records = br_make(records, len);
 	d->items_left = 0;
 	d->columns.nr_rows = d->next_row = 0;
+	d->next_told = d->end_told = 0;
 	d->repeated = 0;
 	scan_rows_stop(&d->scan_rows);
 	d->codec.time_base_ns = time_base_ns;
@@ -117,10 +158,23 @@ static enum part wanted_part(const struct chunk_decoder *d)
 {
 	uint64_t nr, nr_scan_rows;
 
+	if (d->skims && !sample_columns_peek(d->payload, &nr, &nr_scan_rows))
+		return nr_scan_rows ? PART_SCANS : PART_NONE;
 	if (!d->wants || sample_columns_peek(d->payload, &nr, &nr_scan_rows) ||
 	    (nr_scan_rows && nr_scan_rows == nr) || d->wants(d->ctx, nr - nr_scan_rows))
 		return PART_ALL;
 	return nr_scan_rows ? PART_SCANS : PART_NONE;
+}
+
+/* Keeps the rows of a record that is not wanted. */
+static int skim_rows(struct chunk_decoder *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < d->columns.nr_rows && !err; i++)
+		err = scan_rows_add(&d->scan_rows, &d->columns.rows[i]);
+	d->columns.nr_rows = 0;
+	return err;
 }
 
 static int begin_samples(struct chunk_decoder *d)
@@ -147,7 +201,15 @@ static int begin_samples(struct chunk_decoder *d)
 		d->columns.nr_rows = 0;
 	d->record_count[REC_SAMPLE] += d->columns.nr_rows;
 	d->work += d->columns.nr_rows * WORK_ROW;
-	return err;
+	return err || !d->skims ? err : skim_rows(d);
+}
+
+static void note_time(struct chunk_decoder *d, uint64_t time_ns)
+{
+	if (!d->repeated || time_ns < d->first_ns)
+		d->first_ns = time_ns;
+	if (!d->repeated || time_ns > d->last_ns)
+		d->last_ns = time_ns;
 }
 
 /* A few bytes stand for many rows, so the number of rows that a chunk may ask for is limited. */
@@ -158,9 +220,12 @@ static int begin_repeat(struct chunk_decoder *d, struct record *rec)
 	d->met_scans = true;
 	if (rc < 0)
 		return rc;
+	note_time(d, rec->repeat.time_ns);
 	d->repeated += repeat_rows(&rec->repeat);
 	if (d->repeated > MAX_REPEATED)
 		return -EBADMSG;
+	if (d->skims)
+		return 0;
 	scan_rows_repeat(&d->scan_rows, &rec->repeat);
 	d->is_held = d->gives_repeats;
 	return d->gives_repeats;
@@ -265,6 +330,11 @@ int chunk_decoder_next(struct chunk_decoder *d, struct record *rec)
 	int rc = 0;
 
 	d->again = 0;
+	if (d->next_told < d->end_told) {
+		rec->tag = REC_SAMPLE;
+		rec->sample = d->scan_rows.rows[d->next_told++];
+		return 1;
+	}
 	while (!rc) {
 		if (d->next_row < d->columns.nr_rows)
 			rc = next_row(d, rec);

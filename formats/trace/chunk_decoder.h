@@ -16,6 +16,15 @@
  *
  *	chunk_decoder_again(d)		the same segment from its beginning, without its
  *					definitions, which are known: only samples come out
+ *
+ * Who then wants some chunks only must still know the last rows of all threads before them, to
+ * which REPEATs may refer:
+ *
+ *	d->skims = true			before each chunk that is not wanted: nothing comes out
+ *	chunk_decoder_tell(d)		behind chunk_decoder_begin() of the first one that is: these
+ *					last rows come out before its own
+ *	chunk_decoder_keep(d, &kept)	or a copy of them, with which a later pass begins here:
+ *	chunk_decoder_resume(d, &kept)	behind chunk_decoder_again()
  */
 #pragma once
 
@@ -30,6 +39,15 @@
 #include "src/base/bytes.h"
 #include "src/model/record.h"
 
+/* The last rows of all threads at some place; zeroed: of none. */
+struct kept_rows {
+	struct scan_rows rows;
+	uint8_t *in_scan;		/* as in struct id_checker */
+	size_t nr_in_scan;
+	bool is_taken;
+};
+void kept_rows_release(struct kept_rows *kept);
+
 struct chunk_decoder {
 	struct byte_reader records;	/* what follows the current record */
 	struct byte_reader payload;	/* of the current record */
@@ -38,6 +56,9 @@ struct chunk_decoder {
 	uint32_t next_id;
 	size_t next_row;		/* index into columns.rows */
 	uint64_t repeated;		/* rows that the REPEATs of this chunk stand for */
+	uint64_t first_ns, last_ns;	/* times of these, if there are any */
+	bool skims;			/* see above */
+	size_t next_told, end_told;	/* last rows that are to come out: of scan_rows.rows */
 	bool gives_repeats;
 	bool knows_tables;		/* chunk_decoder_again() */
 	bool is_pure;			/* the chunk says that it has nothing but samples */
@@ -68,6 +89,10 @@ void chunk_decoder_release(struct chunk_decoder *d);
 
 void chunk_decoder_begin_segment(struct chunk_decoder *d);	/* forgets all definitions */
 void chunk_decoder_again(struct chunk_decoder *d);	/* zeroes all else */
+void chunk_decoder_tell(struct chunk_decoder *d);
+/* 0 or -ENOMEM. */
+int chunk_decoder_keep(const struct chunk_decoder *d, struct kept_rows *kept);
+int chunk_decoder_resume(struct chunk_decoder *d, const struct kept_rows *kept);
 void chunk_decoder_lose(struct chunk_decoder *d);	/* chunks are missing before the next one */
 void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t len,
 			 uint64_t time_base_ns);

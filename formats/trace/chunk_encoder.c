@@ -18,7 +18,11 @@ enum { NR_SECTIONS = sizeof(section_order) / sizeof(section_order[0]) };
 
 enum {
 	SAMPLE_ESTIMATE = 10,		/* raw bytes of a typical row in columns */
-	SPLIT_BYTES = 1024,		/* of samples that get a chunk of their own */
+	/*
+	 * A chunk of their own takes some 110 bytes more. Samples of so many bytes get one, so that
+	 * they are not read for the definitions, or for the scans that come each second.
+	 */
+	SPLIT_BYTES = 1024, SPLIT_BESIDE_SCANS = 6144,
 };
 
 void chunk_encoder_release(struct chunk_encoder *c)
@@ -30,7 +34,9 @@ void chunk_encoder_release(struct chunk_encoder *c)
 	record_codec_release(&c->codec);
 	sample_columns_release(&c->columns);
 	bb_release(&c->scratch);
-	free(c->samples);
+	bb_release(&c->own);
+	free(c->scans.v);
+	free(c->samples.v);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -94,52 +100,65 @@ static void set_time_base(struct chunk_encoder *c, uint64_t time_ns)
 
 static int add_sample(struct chunk_encoder *c, const struct rec_sample *s)
 {
-	if (array_reserve(&c->samples, &c->cap_samples, c->nr_samples + 1))
+	struct chunk_rows *rows = s->scan ? &c->scans : &c->samples;
+
+	if (array_reserve(&rows->v, &rows->cap, rows->nr + 1))
 		return -ENOMEM;
 	set_time_base(c, s->time_ns);
-	c->samples[c->nr_samples++] = *s;
+	rows->v[rows->nr++] = *s;
 	c->bytes += SAMPLE_ESTIMATE;
 	return 0;
 }
 
 /*
- * Puts into the signpost what the chunk has of samples. A REPEAT may refer to rows of scans, so a
- * chunk that has some must not be left out by a reader.
+ * Puts into the signpost what these rows are. A REPEAT may refer to rows of scans, so a chunk that
+ * has some must not be left out by a reader.
  */
-static void note_samples(const struct chunk_encoder *c, struct signpost *sp)
+static void note_samples(const struct chunk_rows *rows, struct signpost *sp)
 {
-	uint64_t first = c->samples[0].time_ns, last = c->samples[c->nr_samples - 1].time_ns;
+	uint64_t first = rows->v[0].time_ns, last = rows->v[rows->nr - 1].time_ns;
 
 	if (!sp->nr_samples || first < sp->first_ns)
 		sp->first_ns = first;
 	if (!sp->nr_samples || last > sp->last_ns)
 		sp->last_ns = last;
-	sp->nr_samples += (uint32_t)c->nr_samples;
+	sp->nr_samples += (uint32_t)rows->nr;
 	sp->contents |= CHUNK_HAS_SAMPLES;
-	for (size_t i = 0; i < c->nr_samples && !(sp->contents & CHUNK_HAS_TABLES); i++)
-		if (c->samples[i].scan)
-			sp->contents |= CHUNK_HAS_TABLES;
+	if (rows->v[0].scan)
+		sp->contents |= CHUNK_HAS_TABLES;
 }
 
-/* Makes a SAMPLES record of the samples collected so far. */
-static int close_samples(struct chunk_encoder *c)
+/* Appends a SAMPLES record of the rows collected so far, and notes them in sp. */
+static int close_rows(struct chunk_encoder *c, struct chunk_rows *rows, struct byte_buf *out,
+		      struct signpost *sp)
 {
-	struct chunk_section *s = &c->sections[REC_SAMPLE];
-	size_t before = s->done.nr;
-	int err = samples_sort(c->samples, c->nr_samples);
+	size_t before = out->nr;
+	int err = samples_sort(rows->v, rows->nr);
 
-	if (!c->nr_samples || err)
+	if (!rows->nr || err)
 		return err;
 	c->scratch.nr = 0;
-	err = sample_columns_encode(&c->columns, &c->scratch, c->samples, c->nr_samples,
+	err = sample_columns_encode(&c->columns, &c->scratch, rows->v, rows->nr,
 				    c->codec.time_base_ns);
-	put_record_head(&s->done, REC_SAMPLE, c->scratch.nr);
-	bb_bytes(&s->done, c->scratch.v, c->scratch.nr);
-	note_samples(c, &c->post);
-	c->bytes += s->done.nr - before;
-	c->bytes -= c->nr_samples * SAMPLE_ESTIMATE;
-	c->nr_samples = 0;
+	put_record_head(out, REC_SAMPLE, c->scratch.nr);
+	bb_bytes(out, c->scratch.v, c->scratch.nr);
+	note_samples(rows, sp);
+	c->bytes += out->nr - before;
+	c->bytes -= rows->nr * SAMPLE_ESTIMATE;
+	rows->nr = 0;
 	return err;
+}
+
+static int close_scans(struct chunk_encoder *c)
+{
+	return close_rows(c, &c->scans, &c->sections[REC_SAMPLE].done, &c->post);
+}
+
+static int close_samples(struct chunk_encoder *c)
+{
+	int err = close_scans(c);
+
+	return err ? err : close_rows(c, &c->samples, &c->own, &c->own_post);
 }
 
 static int add_to_section(struct chunk_encoder *c, struct chunk_section *s,
@@ -164,7 +183,7 @@ int chunk_encoder_add(struct chunk_encoder *c, const struct record *rec)
 		set_time_base(c, time_ns);
 	if (rec->tag != REC_REPEAT)
 		return add_to_section(c, &c->sections[rec->tag], rec);
-	err = close_samples(c);		/* the REPEAT stands between these and those to come */
+	err = close_scans(c);		/* the REPEAT stands between these and those to come */
 	if (err)
 		return err;
 	c->nr_repeated += repeat_rows(&rec->repeat);
@@ -174,7 +193,7 @@ int chunk_encoder_add(struct chunk_encoder *c, const struct record *rec)
 
 bool chunk_encoder_is_full(const struct chunk_encoder *c)
 {
-	return c->bytes >= CHUNK_TARGET || c->nr_samples >= CHUNK_MAX_SAMPLES ||
+	return c->bytes >= CHUNK_TARGET || c->scans.nr + c->samples.nr >= CHUNK_MAX_SAMPLES ||
 	       c->nr_repeated >= CHUNK_MAX_REPEATED;
 }
 
@@ -196,7 +215,14 @@ static void put_section(struct chunk_encoder *c, enum record_tag tag, struct byt
 	s->done.nr = 0;
 }
 
-/* Makes a chunk of the sections, with samples or without. What is in sp stays. */
+static void put_own(struct chunk_encoder *c, struct byte_buf *out)
+{
+	bb_bytes(out, c->own.v, c->own.nr);
+	out->bad |= c->own.bad;
+	c->own.nr = 0;
+}
+
+/* Makes a chunk of the sections, with samples of samplers or without. What is in sp stays. */
 static int put_chunk(struct chunk_encoder *c, bool samples, struct byte_buf *out,
 		     struct signpost *sp)
 {
@@ -206,9 +232,11 @@ static int put_chunk(struct chunk_encoder *c, bool samples, struct byte_buf *out
 	uint8_t head_bytes[CHUNK_HEAD_SIZE] = { 0 };
 
 	bb_bytes(out, head_bytes, sizeof(head_bytes));
-	for (size_t i = 0; i < NR_SECTIONS; i++)
-		if (samples || section_order[i] != REC_SAMPLE)
-			put_section(c, section_order[i], out, sp);
+	for (size_t i = 0; i < NR_SECTIONS; i++) {
+		if (samples && section_order[i] == REC_SAMPLE)
+			put_own(c, out);
+		put_section(c, section_order[i], out, sp);
+	}
 	if (out->bad)
 		return -ENOMEM;
 	sp->raw_size = (uint32_t)(out->nr - start);
@@ -220,33 +248,57 @@ static int put_chunk(struct chunk_encoder *c, bool samples, struct byte_buf *out
 static bool has_others(const struct chunk_encoder *c)
 {
 	for (size_t tag = 0; tag < RECORD_TAGS; tag++)
-		if (tag != REC_SAMPLE && (c->sections[tag].done.nr || c->sections[tag].nr_items))
+		if (c->sections[tag].done.nr || c->sections[tag].nr_items)
 			return true;
 	return false;
+}
+
+static bool is_worth_a_chunk(const struct chunk_encoder *c)
+{
+	size_t least = c->sections[REC_SAMPLE].done.nr ? SPLIT_BESIDE_SCANS : SPLIT_BYTES;
+
+	return c->own.nr >= least && has_others(c) && !c->sections[REC_END].done.nr;
 }
 
 int chunk_encoder_split(struct chunk_encoder *c, struct byte_buf *out, struct signpost *sp)
 {
 	int err = close_samples(c);
 
-	if (err || c->post.contents != CHUNK_HAS_SAMPLES || c->sections[REC_END].done.nr ||
-	    c->sections[REC_SAMPLE].done.nr < SPLIT_BYTES || !has_others(c))
+	if (err || !is_worth_a_chunk(c))
 		return err;
-	*sp = (struct signpost){ .segment = sp->segment, .seq = sp->seq };
+	c->post.segment = sp->segment;
+	c->post.seq = sp->seq;
+	*sp = c->post;
 	err = put_chunk(c, false, out, sp);
+	c->post = (struct signpost){ 0 };
 	return err ? err : 1;
+}
+
+/* What both say of the rows of one chunk. */
+static struct signpost joined_posts(const struct signpost *a, const struct signpost *b)
+{
+	struct signpost sp = *a;
+
+	if (!a->nr_samples || (b->nr_samples && b->first_ns < a->first_ns))
+		sp.first_ns = b->first_ns;
+	if (b->last_ns > a->last_ns)
+		sp.last_ns = b->last_ns;
+	sp.nr_samples += b->nr_samples;
+	sp.contents |= b->contents;
+	return sp;
 }
 
 int chunk_encoder_finish(struct chunk_encoder *c, struct byte_buf *out, struct signpost *sp)
 {
+	const uint32_t segment = sp->segment, seq = sp->seq;
 	int err = close_samples(c);
 
-	c->post.segment = sp->segment;
-	c->post.seq = sp->seq;
-	*sp = c->post;
+	*sp = joined_posts(&c->post, &c->own_post);
+	sp->segment = segment;
+	sp->seq = seq;
 	if (err || put_chunk(c, true, out, sp))
 		return -ENOMEM;
-	c->post = (struct signpost){ 0 };
+	c->post = c->own_post = (struct signpost){ 0 };
 	c->nr_repeated = 0;
 	c->bytes = 0;
 	c->has_time_base = false;

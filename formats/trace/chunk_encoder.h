@@ -2,10 +2,11 @@
 /*
  * Makes one chunk of records (TRACE.md 3). They are collected by type and laid out in an order in
  * which definitions come before their use, in whichever order they were added. Samples are sorted
- * by time, but stay on their side of each REPEAT.
+ * by time, but rows of scans stay on their side of each REPEAT. Those of samplers, to which no
+ * REPEAT refers, stand before them.
  *
  *	chunk_encoder_add(c, rec) ...		until chunk_encoder_is_full(c)
- *	chunk_encoder_split(c, ...)		1: the bytes of a chunk without the samples
+ *	chunk_encoder_split(c, ...)		1: the bytes of a chunk without samples of samplers
  *	chunk_encoder_finish(c, ...)		the chunk's bytes; c is empty again
  *	chunk_encoder_release(c)
  */
@@ -28,13 +29,21 @@ struct chunk_section {
 	uint32_t first_id, nr_items;	/* of body */
 };
 
+/* Samples that are not encoded yet. */
+struct chunk_rows {
+	struct rec_sample *v;
+	size_t nr, cap;
+};
+
 struct chunk_encoder {
 	struct record_codec codec;
 	struct chunk_section sections[RECORD_TAGS];
 	struct sample_columns columns;
-	struct rec_sample *samples;	/* those since the last REPEAT */
-	size_t nr_samples, cap_samples;
-	struct signpost post;		/* of the earlier samples, which are encoded already */
+	struct chunk_rows scans;	/* rows of scans since the last REPEAT */
+	struct chunk_rows samples;	/* of samplers */
+	struct byte_buf own;		/* their SAMPLES record, when the chunk is closed */
+	struct signpost post;		/* of rows of scans that are encoded already */
+	struct signpost own_post;	/* of those of samplers */
 	uint64_t nr_repeated;		/* rows that REPEATs stand for */
 	bool has_time_base;
 	size_t bytes;			/* estimate of the raw size */
@@ -49,8 +58,8 @@ bool chunk_encoder_is_empty(const struct chunk_encoder *c);
 
 /*
  * Who wants samples of a few seconds may leave out all other chunks of samples alone (TRACE.md
- * 2.2). So samples that are worth it get a chunk of their own: this one appends a chunk of all the
- * other records to out, as chunk_encoder_finish() does, which makes the chunk of the samples then.
+ * 2.2). So samples of samplers that are worth it get a chunk of their own: this one appends a chunk
+ * of all the other records to out, as chunk_encoder_finish() does, which makes theirs then.
  * 1; 0: all records are to stay together; -ENOMEM.
  */
 int chunk_encoder_split(struct chunk_encoder *c, struct byte_buf *out, struct signpost *sp);

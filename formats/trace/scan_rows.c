@@ -15,6 +15,22 @@ void scan_rows_release(struct scan_rows *w)
 	memset(w, 0, sizeof(*w));
 }
 
+int scan_rows_copy(struct scan_rows *to, const struct scan_rows *from)
+{
+	scan_rows_release(to);
+	if (array_reserve(&to->places, &to->cap_places, from->cap_places) ||
+	    array_reserve(&to->rows, &to->cap_rows, from->nr_rows)) {
+		scan_rows_release(to);
+		return -ENOMEM;
+	}
+	if (from->cap_places)
+		memcpy(to->places, from->places, from->cap_places * sizeof(*to->places));
+	if (from->nr_rows)
+		memcpy(to->rows, from->rows, from->nr_rows * sizeof(*to->rows));
+	to->nr_rows = from->nr_rows;
+	return 0;
+}
+
 /* NULL: it had none. */
 static struct rec_sample *row_of(const struct scan_rows *w, uint32_t thread)
 {

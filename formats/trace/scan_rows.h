@@ -45,6 +45,8 @@ struct scan_rows {
 	size_t drained;			/* no thread below this one has been repeated */
 };
 void scan_rows_release(struct scan_rows *w);
+/* A copy of the last rows, of which none was repeated. 0; -ENOMEM: to is empty. */
+int scan_rows_copy(struct scan_rows *to, const struct scan_rows *from);
 
 int scan_rows_add(struct scan_rows *w, const struct rec_sample *s);	/* 0, -ENOMEM */
 

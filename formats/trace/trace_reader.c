@@ -8,24 +8,17 @@
 
 #include "formats/trace/chunk_decoder.h"
 #include "formats/trace/chunk_finder.h"
+#include "formats/trace/trace_posts.h"
 #include "formats/trace/trace_source.h"
-#include "src/base/array.h"
 #include "src/base/fail.h"
 
 enum {
 	PROBE_SIZE = 1 << 20,	/* a damaged trace may have lost this much of its beginning */
 	SEGMENT_BYTES = 8 << 10,	/* memory that a consumer needs for an empty segment */
-	MAX_POSTS = 1 << 16,
 };
 
 /* What is to be done when all rows that were repeated have come out. */
 enum pending { PENDING_NOTHING, PENDING_CHUNK, PENDING_LOSS, PENDING_END };
-
-/* A chunk that has samples. */
-struct post {
-	uint64_t begin, end;		/* bytes, with its signpost */
-	struct signpost signpost;
-};
 
 struct trace_reader {
 	char *name;
@@ -49,19 +42,16 @@ struct trace_reader {
 	bool knows_tables, has_scans;
 	bool is_misled;			/* a signpost did not tell the number of rows */
 	uint64_t rows_before;		/* SAMPLES read before the current chunk */
-	/* Signposts of the first pass, in order, unless there are more than MAX_POSTS. */
-	struct post *posts;
-	size_t nr_posts, cap_posts;
-	bool has_posts;
+	struct trace_posts posts;	/* of the first pass */
 	/*
 	 * From the first chunk with rows that are wanted to the last one. Found among the posts,
-	 * or by a pass that knows the definitions; then no other signposts are looked at.
+	 * or by a pass that knows the definitions; then no other signposts are looked at. With
+	 * rows of scans it is found among the posts alone; the first pass that knows it skims what
+	 * is before it, and keeps the last rows there for the next ones.
 	 */
-	struct extent {
-		bool is_known;
-		uint64_t begin, end;	/* bytes; end 0: no chunk is wanted */
-		struct signpost first;
-	} extent;
+	struct extent extent;
+	struct kept_rows kept;
+	bool resumes;			/* this pass begins with them */
 	bool in_chunk, at_end;
 	enum pending pending;
 	int err;			/* stays until rewound */
@@ -100,10 +90,11 @@ static int reader_probe(struct trace_reader *r)
 	return found ? (found < 0 ? found : 0) : reader_refuse(r);
 }
 
-/* Asks whether rows are wanted that are said to have the times of this signpost. */
-static bool reader_wants(const struct trace_reader *r, const struct signpost *sp, uint64_t nr)
+/* Asks whether rows of these times are wanted. */
+static bool reader_wants(const struct trace_reader *r, uint64_t first_ns, uint64_t last_ns,
+			 uint64_t nr)
 {
-	const struct trace_rows rows = { r->status.segment, sp->first_ns, sp->last_ns, nr };
+	const struct trace_rows rows = { r->status.segment, first_ns, last_ns, nr };
 
 	return !r->wants || r->wants(r->ctx, &rows);
 }
@@ -113,22 +104,23 @@ static bool wants_rows(void *reader, uint64_t nr)
 {
 	const struct trace_reader *r = reader;
 
-	return reader_wants(r, &r->finder.signpost, nr);
+	return reader_wants(r, r->finder.signpost.first_ns, r->finder.signpost.last_ns, nr);
 }
 
-/* Keeps where a chunk lies that ends at end. */
-static void reader_add_post(struct trace_reader *r, uint64_t begin, uint64_t end,
-			    const struct signpost *sp)
+/* Keeps where the current chunk lies, which was decoded. */
+static void reader_post_chunk(struct trace_reader *r)
 {
-	struct post *post;
+	const struct signpost *sp = &r->finder.signpost;
+	const struct chunk_decoder *d = &r->decoder;
+	struct post post = { r->chunk_offset, r->finder.offset, *sp, sp->first_ns, sp->last_ns };
 
-	if (r->knows_tables || !r->has_posts || !sp->nr_samples)
+	if (r->knows_tables || (!sp->nr_samples && !d->repeated))
 		return;
-	post = r->nr_posts < MAX_POSTS ? array_push(&r->posts, &r->nr_posts, &r->cap_posts)
-				       : NULL;
-	r->has_posts = post != NULL;
-	if (post)
-		*post = (struct post){ begin, end, *sp };
+	if (d->repeated && (!sp->nr_samples || d->first_ns < post.first_ns))
+		post.first_ns = d->first_ns;
+	if (d->repeated && (!sp->nr_samples || d->last_ns > post.last_ns))
+		post.last_ns = d->last_ns;
+	trace_posts_add(&r->posts, &post);
 }
 
 /*
@@ -139,12 +131,15 @@ static bool leaves_out(void *reader, const struct signpost *sp)
 {
 	struct trace_reader *r = reader;
 	bool is_known = r->knows_tables && !r->has_scans;
-	bool is_pure = sp->contents == CHUNK_HAS_SAMPLES;
+	bool may_go = is_known || sp->contents == CHUNK_HAS_SAMPLES;
+	uint64_t at = r->finder.offset;
 
-	if (is_known ? sp->nr_samples && reader_wants(r, sp, sp->nr_samples)
-		     : !is_pure || reader_wants(r, sp, sp->nr_samples))
+	if (!may_go || ((!is_known || sp->nr_samples) &&
+			reader_wants(r, sp->first_ns, sp->last_ns, sp->nr_samples)))
 		return false;
-	reader_add_post(r, r->finder.offset, r->finder.offset + SIGNPOST_SIZE + sp->data_size, sp);
+	if (sp->nr_samples && !r->knows_tables)
+		trace_posts_add(&r->posts, &(struct post){ at, at + SIGNPOST_SIZE + sp->data_size,
+							   *sp, sp->first_ns, sp->last_ns });
 	r->status.chunks++;
 	r->status.raw_bytes += sp->raw_size;
 	return true;
@@ -168,7 +163,7 @@ static int reader_start(struct trace_reader *r, const struct trace_reader_option
 	r->finder.leaves_out = leaves_out;
 	r->finder.ctx = r;
 	reader_limit(r, opts);
-	r->has_posts = true;
+	trace_posts_forget(&r->posts, true);
 	err = err ? fail(err, "read %s", r->source.name) : reader_probe(r);
 	if (err) {
 		trace_reader_close(r);
@@ -234,60 +229,63 @@ void trace_reader_close(struct trace_reader *r)
 	if (!r)
 		return;
 	chunk_decoder_release(&r->decoder);
+	kept_rows_release(&r->kept);
 	chunk_finder_close(&r->finder);
 	trace_source_close(&r->source);
-	free(r->posts);
+	trace_posts_release(&r->posts);
 	free(r->name);
 	free(r);
 }
 
 /* Adds a chunk to the extent if its rows are wanted. */
-static void reader_extend(struct trace_reader *r, uint64_t begin, uint64_t end,
-			  const struct signpost *sp)
+static void reader_extend(struct trace_reader *r, const struct post *post)
 {
-	struct extent *e = &r->extent;
-
-	if (!sp->nr_samples || !reader_wants(r, sp, sp->nr_samples))
-		return;
-	if (!e->end) {
-		e->begin = begin;
-		e->first = *sp;
-	}
-	e->end = end;
+	if (reader_wants(r, post->first_ns, post->last_ns, post->signpost.nr_samples))
+		extent_add(&r->extent, post);
 }
 
 /* The extent of a pass that knows the definitions, as far as it is known before. */
 static void reader_find_extent(struct trace_reader *r)
 {
 	r->extent = (struct extent){ .end = 0 };
-	if (!r->knows_tables || r->has_scans || !r->has_posts)
+	kept_rows_release(&r->kept);
+	if (!r->knows_tables || !r->posts.are_whole || (r->has_scans && !r->wants))
 		return;
 	r->status.segment = 0;		/* there is only one */
-	for (size_t i = 0; i < r->nr_posts; i++)
-		reader_extend(r, r->posts[i].begin, r->posts[i].end, &r->posts[i].signpost);
+	for (size_t i = 0; i < r->posts.nr; i++)
+		reader_extend(r, &r->posts.v[i]);
 	r->extent.is_known = true;
 }
 
-/* The first pass, or another one that does not know the definitions. */
-static void reader_forget_posts(struct trace_reader *r)
+/* Goes to the first chunk that must be read: of an extent, or before it to skim. -ENOMEM. */
+static int reader_go(struct trace_reader *r)
 {
-	r->nr_posts = 0;
-	r->has_posts = !r->finder.grows;
+	const struct extent *e = &r->extent;
+
+	if (!r->has_scans || r->kept.is_taken || !e->end) {
+		chunk_finder_go(&r->finder, e->begin, &e->first, e->end);
+		r->resumes = r->kept.is_taken;
+		return r->kept.is_taken ? chunk_decoder_resume(&r->decoder, &r->kept) : 0;
+	}
+	r->finder.end = e->end;
+	return 0;
 }
 
 int trace_reader_rewind(struct trace_reader *r)
 {
+	int err;
+
 	chunk_finder_rewind(&r->finder);
+	r->resumes = false;
 	if (!r->knows_tables)
-		reader_forget_posts(r);
+		trace_posts_forget(&r->posts, !r->finder.grows);
 	if (!r->extent.is_known)
 		reader_find_extent(r);
-	if (r->extent.is_known)
-		chunk_finder_go(&r->finder, r->extent.begin, &r->extent.first, r->extent.end);
 	if (r->knows_tables)
 		chunk_decoder_again(&r->decoder);
 	else
 		chunk_decoder_release(&r->decoder);
+	err = r->extent.is_known ? reader_go(r) : 0;
 	r->undecodable_chunks = 0;
 	r->decoder.gives_repeats = r->gives_repeats;
 	r->decoder.ctx = r;
@@ -298,7 +296,7 @@ int trace_reader_rewind(struct trace_reader *r)
 	r->err = 0;
 	memset(&r->status, 0, sizeof(r->status));
 	r->status.file_bytes = r->source.size;
-	return 0;
+	return err ? fail(err, "read %s", r->source.name) : 0;
 }
 
 /* What earlier segments have left for the definitions of this one. */
@@ -312,7 +310,7 @@ static void reader_limit_tables(struct trace_reader *r)
 void trace_reader_follow(struct trace_reader *r)
 {
 	r->finder.grows = true;
-	r->has_posts = false;		/* they would become more and more */
+	trace_posts_forget(&r->posts, false);	/* they would become more and more */
 }
 
 bool trace_reader_more(struct trace_reader *r)
@@ -374,6 +372,23 @@ static void reader_update_status(struct trace_reader *r)
 	st->empty_segments = r->finder.empty_segments;
 }
 
+/*
+ * A pass for rows of some time skims the chunks before them. With the first of them the last rows
+ * of all threads before come out, and are kept for the next pass.
+ */
+static void reader_skim(struct trace_reader *r)
+{
+	const struct extent *e = &r->extent;
+	bool skims = e->is_known && r->has_scans && r->chunk_offset < e->begin;
+
+	if (!skims && (r->decoder.skims || r->resumes))
+		chunk_decoder_tell(&r->decoder);
+	if (!skims && r->decoder.skims && !r->finder.bad_chunks && !r->undecodable_chunks)
+		(void)chunk_decoder_keep(&r->decoder, &r->kept); /* or it is skimmed again */
+	r->decoder.skims = skims;
+	r->resumes = false;
+}
+
 /* Begins the chunk that the finder has found. */
 static void reader_begin_chunk(struct trace_reader *r)
 {
@@ -388,9 +403,10 @@ static void reader_begin_chunk(struct trace_reader *r)
 	/* leaves_out() has asked for a chunk of samples alone, unless it must stay. */
 	r->decoder.wants = r->wants && (!r->decoder.is_pure || f->starts_segment || f->follows_gap)
 				   ? wants_rows : NULL;
-	if (r->knows_tables && !r->extent.is_known)
-		reader_extend(r, r->chunk_offset, f->offset, &f->signpost);
-	reader_add_post(r, r->chunk_offset, f->offset, &f->signpost);
+	reader_skim(r);
+	if (r->knows_tables && !r->extent.is_known && f->signpost.nr_samples)
+		reader_extend(r, &(struct post){ r->chunk_offset, f->offset, f->signpost,
+						 f->signpost.first_ns, f->signpost.last_ns });
 	r->rows_before = r->decoder.record_count[REC_SAMPLE];
 	r->status.chunks++;
 	r->status.raw_bytes += f->signpost.raw_size;
@@ -401,7 +417,8 @@ static void reader_begin_chunk(struct trace_reader *r)
 static void reader_end(struct trace_reader *r)
 {
 	reader_update_status(r);
-	r->extent.is_known = r->knows_tables && !r->has_scans && !r->status.bad_chunks;
+	r->extent.is_known = r->knows_tables && !r->status.bad_chunks &&
+			     (r->extent.is_known || !r->has_scans);
 	r->status.empty_segments += r->finder.in_segment && r->finder.is_new_segment;
 	r->at_end = true;
 }
@@ -443,6 +460,7 @@ static int reader_end_chunk(struct trace_reader *r, int rc)
 	uint64_t rows;
 
 	r->in_chunk = false;
+	reader_post_chunk(r);
 	rows = r->decoder.record_count[REC_SAMPLE] - r->rows_before;
 	r->is_misled |= !r->wants && rows != r->finder.signpost.nr_samples;
 	if (!rc)

@@ -104,8 +104,11 @@ int trace_reader_sum(struct trace_reader *r);
  * Who wants samples of some seconds only need not read all others. From the next
  * trace_reader_rewind() on, wants is asked before rows of SAMPLES come out to which no REPEAT may
  * refer (those of samplers are such). Rows for which it says false do not come out; if they have a
- * chunk of their own, it is not even looked at, so damage in it is not noticed. What it says must
- * stay the same until another function or ctx is chosen. NULL: all are read.
+ * chunk of their own, it is not even looked at, so damage in it is not noticed. Once the tables are
+ * known (below), rows of scans and REPEATs are asked for as well: of those before the first and
+ * behind the last row that is wanted only the last one of each thread before the first comes out,
+ * to which REPEATs may refer. What it says must stay the same until another function or ctx is
+ * chosen. NULL: all are read.
  */
 struct trace_rows {
 	uint32_t segment;

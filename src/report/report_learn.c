@@ -15,8 +15,9 @@
  *
  * Samples that were not read must be counted for their event all the same. So they are only left
  * out where their recording has a single event for them, one that says what they weigh. Rows of
- * scans are always read, because REPEATs refer to them; samples that share records with them are
- * left out all the same.
+ * scans are read once, because REPEATs refer to them; samples that share records with them are
+ * left out all the same. The passes for the window begin with the last row of each thread before
+ * it.
  */
 #include <errno.h>
 #include <string.h>

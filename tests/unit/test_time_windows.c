@@ -20,6 +20,7 @@
 #include "formats/trace/trace_writer.h"
 #include "src/base/bytes.h"
 #include "src/base/io.h"
+#include "src/base/opt.h"
 #include "src/profile/fold.h"
 #include "src/profile/profile.h"
 #include "src/report/query.h"
@@ -28,7 +29,7 @@
 
 #define SECOND 1000000000ull
 #define REAL (1700000000 * SECOND)
-enum { THREADS = 3, SECONDS = 40, A_SECOND = 200, FLIP_AT = 40 };
+enum { THREADS = 3, SECONDS = 40, A_SECOND = 200, MANY_A_SECOND = 2000, FLIP_AT = 40 };
 
 /* What is unusual about a recording. */
 struct kind {
@@ -39,6 +40,7 @@ struct kind {
 	bool clock_steps;	/* the date goes back by ten seconds in the middle */
 	unsigned segments;
 	bool small;		/* so few samples that they share a chunk with definitions */
+	bool big;		/* so many that they share none with rows of scans either */
 };
 
 static char path[] = "/tmp/test_time_windows.XXXXXX";
@@ -109,9 +111,14 @@ static void put_scan(uint32_t second)
 						 .runs = &run, .nr_runs = 1 } });
 }
 
+static uint32_t samples_of(const struct kind *k)
+{
+	return k->small ? 20 : k->big ? MANY_A_SECOND : A_SECOND;
+}
+
 static void put_second(const struct kind *k, uint32_t second)
 {
-	uint32_t nr = k->small ? 20 : A_SECOND;
+	uint32_t nr = samples_of(k);
 
 	put_node(second + 1);
 	if (k->scans && second % 5 == 0)
@@ -229,6 +236,7 @@ static void a_window_equals_a_filter(void **state)
 		{ .what = "clock", .clock_steps = true },
 		{ .what = "segments", .segments = 1 },
 		{ .what = "small", .small = true },
+		{ .what = "big scans", .big = true, .scans = true },
 		{ .what = "small scans", .small = true, .scans = true, .clock_steps = true },
 	};
 	const struct time_point none = { 0 };
@@ -237,7 +245,7 @@ static void a_window_equals_a_filter(void **state)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		/* The last sample of a date that goes back is not the one with the last date. */
 		uint64_t last = kinds[i].clock_steps ? 0 : SECONDS * SECOND -
-			SECOND / (kinds[i].small ? 20 : A_SECOND);
+			SECOND / samples_of(&kinds[i]);
 
 		write_trace(&kinds[i]);
 		check_window(&kinds[i], (struct time_point){ TIME_RELATIVE, 12 * SECOND },
@@ -251,6 +259,77 @@ static void a_window_equals_a_filter(void **state)
 			check_window(&kinds[i],
 				     (struct time_point){ TIME_BEFORE_END, SECOND }, none,
 				     REAL + last - SECOND, UINT64_MAX);
+	}
+}
+
+/* ---- rows of scans, which repeat rows from before the window ---- */
+
+static int count(void *ctx, const struct report_sample *s, uint64_t nr)
+{
+	struct sums *sums = ctx;
+
+	sums->samples += nr;
+	sums->weight += s->weight;
+	sums->stacks += s->rec->ustack * nr;
+	return 0;
+}
+
+static int count_scan(void *ctx, uint32_t segment, uint32_t scan, uint64_t real_ns)
+{
+	struct sums *sums = ctx;
+
+	(void)segment;
+	(void)real_ns;
+	sums->scans += scan;
+	return 0;
+}
+
+/* Scans are at each fifth second; those of odd numbers have rows, the others repeat them. */
+static void check_scans(uint64_t from_s, uint64_t to_s, bool alone)
+{
+	static const struct report_counting counting = { .samples = count, .scan = count_scan };
+	struct query q = { .event = "snapshot",
+			   .from = { TIME_RELATIVE, from_s * SECOND },
+			   .to = { TIME_RELATIVE, to_s * SECOND } };
+	const struct opt tid = { .name = "tid" };
+	uint64_t rows = 0, repeats = 0;
+	struct report *rep;
+
+	for (uint64_t s = from_s; s < to_s; s++) {
+		rows += s % 5 == 0 ? alone ? 1 : THREADS : 0;
+		repeats += s % 10 == 5 ? s / 5 + 1 : 0;
+	}
+	if (alone)
+		assert_int_equal(opt_id_list(&tid, "8", &q.tids), 0);
+	assert_int_equal(report_open(path, &q, &rep), 0);
+	for (int pass = 0; pass < 3; pass++) {
+		struct sums one = { .to_ns = UINT64_MAX }, counted = { 0 };
+
+		assert_int_equal(report_samples(rep, add, &one), 0);
+		assert_int_equal(one.samples, rows);
+		assert_int_equal(one.weight, rows * SECOND);
+		assert_int_equal(report_counted(rep, &counting, &counted), 0);
+		assert_int_equal(counted.samples, rows);
+		assert_int_equal(counted.weight, rows * SECOND);
+		assert_int_equal(counted.stacks, rows);
+		assert_int_equal(counted.scans, repeats);
+	}
+	assert_int_equal(report_info(rep)->scan_rows, SECONDS / 5 * THREADS);
+	report_close(rep);
+	query_release(&q);
+}
+
+static void a_window_has_the_rows_that_are_repeated_in_it(void **state)
+{
+	(void)state;
+	for (int size = 0; size < 3; size++) {
+		const struct kind k = { .scans = true, .small = size == 0, .big = size == 2 };
+
+		write_trace(&k);
+		for (uint64_t from = 0; from < SECONDS; from += 3)
+			for (uint64_t len = 1; len < 16; len += 7)
+				check_scans(from, from + len < SECONDS ? from + len : SECONDS,
+					    from % 2);
 	}
 }
 
@@ -293,7 +372,8 @@ static size_t find_post(const struct byte_buf *b, unsigned contents, unsigned nr
 
 static void samples_have_chunks_of_their_own(void **state)
 {
-	const struct kind plain = { 0 }, small = { .small = true }, scans = { .scans = true };
+	const struct kind plain = { 0 }, small = { .small = true }, scans = { .scans = true },
+			  big = { .scans = true, .big = true };
 	struct signpost sp;
 	struct byte_buf b;
 
@@ -315,6 +395,16 @@ static void samples_have_chunks_of_their_own(void **state)
 	assert_int_not_equal(
 		find_post(&b, CHUNK_HAS_SAMPLES | CHUNK_HAS_TABLES, SECONDS / 5 - 1, &sp), 0);
 	assert_int_equal(find_post(&b, CHUNK_HAS_SAMPLES | CHUNK_HAS_TABLES, SECONDS / 5, &sp), 0);
+	bb_release(&b);
+	write_trace(&big);
+	b = load();
+	/* Where there are many samples, rows of scans stand with the definitions alone. */
+	assert_int_not_equal(
+		find_post(&b, CHUNK_HAS_SAMPLES | CHUNK_HAS_TABLES, SECONDS / 10 - 1, &sp), 0);
+	assert_int_equal(sp.nr_samples, THREADS);
+	assert_int_equal(find_post(&b, CHUNK_HAS_SAMPLES | CHUNK_HAS_TABLES, SECONDS / 10, &sp), 0);
+	assert_int_not_equal(find_post(&b, CHUNK_HAS_SAMPLES, SECONDS - 1, &sp), 0);
+	assert_int_equal(sp.nr_samples, MANY_A_SECOND);
 	bb_release(&b);
 }
 
@@ -409,6 +499,7 @@ static bool wants(void *ctx, const struct trace_rows *rows)
 
 struct came {
 	uint64_t samples, scan_rows, others, sum;
+	uint64_t sampled;		/* the part of sum that is samplers' */
 };
 
 static struct came read_all(struct trace_reader *r)
@@ -427,6 +518,8 @@ static struct came read_all(struct trace_reader *r)
 			came.samples++;
 		if (rec.tag == REC_SAMPLE)
 			came.sum += rec.sample.time_ns * 31 + rec.sample.ustack;
+		if (rec.tag == REC_SAMPLE && !rec.sample.scan)
+			came.sampled += rec.sample.time_ns * 31 + rec.sample.ustack;
 	}
 	assert_int_equal(n, 0);
 	return came;
@@ -443,9 +536,9 @@ static void read_some(struct trace_reader *r)
 
 static void the_reader_leaves_out_what_nobody_wants(void **state)
 {
-	for (int i = 0; i < 4; i++) {
-		const struct kind k = { .scans = i & 1, .small = i & 2 };
-		uint64_t a_second = k.small ? 20 : A_SECOND;
+	for (int i = 0; i < 6; i++) {
+		const struct kind k = { .scans = i & 1, .small = i / 2 == 1, .big = i / 2 == 2 };
+		uint64_t a_second = samples_of(&k);
 		struct asked a = { 3 * SECOND, 5 * SECOND, 0, 0 };
 		struct came all, some, known;
 		struct trace_reader *r;
@@ -463,16 +556,18 @@ static void the_reader_leaves_out_what_nobody_wants(void **state)
 		assert_int_equal(some.others, all.others);
 		assert_int_equal(some.scan_rows, all.scan_rows);
 		trace_reader_know_tables(r);
-		known = read_all(r);
-		assert_int_equal(known.samples, some.samples);
-		assert_int_equal(known.scan_rows, some.scan_rows);
-		assert_int_equal(known.sum, some.sum);
-		assert_int_equal(known.others, 0);
-		read_some(r);
-		/* This pass begins with the first chunk that is wanted, and ends with the last. */
-		known = read_all(r);
-		assert_int_equal(known.samples, some.samples);
-		assert_int_equal(known.sum, some.sum);
+		/*
+		 * These passes end with the last chunk that is wanted, and have only the last row
+		 * of each thread before the first one, with which all but one of them begin.
+		 */
+		for (int pass = 0; pass < 3; pass++) {
+			known = read_all(r);
+			assert_int_equal(known.samples, some.samples);
+			assert_int_equal(known.scan_rows, k.scans ? THREADS : 0);
+			assert_int_equal(known.sampled, some.sampled);
+			assert_int_equal(known.others, 0);
+			read_some(r);
+		}
 		a.from_ns = a.to_ns = UINT64_MAX;
 		trace_reader_choose(r, NULL, &a);
 		trace_reader_choose(r, wants, &a);
@@ -530,6 +625,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_window_equals_a_filter),
+		cmocka_unit_test(a_window_has_the_rows_that_are_repeated_in_it),
 		cmocka_unit_test(samples_have_chunks_of_their_own),
 		cmocka_unit_test(damage_is_met_where_something_is_read),
 		cmocka_unit_test(contents_must_be_true),
