@@ -7,16 +7,26 @@
 
 #include "src/base/visible.h"
 
-/* Most bytes of names are printable ASCII, which needs no escape unless it is in special. */
-static bool is_plain(unsigned char c, const char *special)
+/*
+ * The characters that need no escape, a bit for each: most bytes of names are printable ASCII, and
+ * not in special.
+ */
+struct plain {
+	uint64_t bits[4];
+};
+
+static struct plain plain_but(const char *special)
 {
-	if (c < 0x20 || c >= 0x7f)
-		return false;
-	for (; *special; special++) {
-		if ((unsigned char)*special == c)
-			return false;
-	}
-	return true;
+	struct plain p = { { ~0ull << 0x20, ~0ull >> 1 } };
+
+	for (; *special; special++)
+		p.bits[(unsigned char)*special / 64] &= ~(1ull << *special % 64);
+	return p;
+}
+
+static bool is_plain(unsigned char c, const struct plain *p)
+{
+	return p->bits[c / 64] >> c % 64 & 1;
 }
 
 /* Writes the replacement of u, whose bytes are s. */
@@ -25,11 +35,12 @@ typedef void (*replace_fn)(FILE *out, struct visible_char u, const unsigned char
 static void escape(FILE *out, const char *str, size_t len, const char *special, replace_fn replace)
 {
 	const unsigned char *s = (const unsigned char *)str, *end = s + len, *run;
+	const struct plain plain = plain_but(special);
 
 	while (s < end) {
 		struct visible_char u;
 
-		for (run = s; s < end && is_plain(*s, special); s++)
+		for (run = s; s < end && is_plain(*s, &plain); s++)
 			;
 		if (s > run)
 			fwrite_unlocked(run, 1, (size_t)(s - run), out);

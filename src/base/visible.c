@@ -71,15 +71,27 @@ static size_t put_escaped(char *dst, const unsigned char *s, unsigned len)
 	return (size_t)len * ESCAPED_LEN;
 }
 
+/* Most of all characters are, and need neither decoding nor an escape. */
+static bool is_printable_ascii(char c)
+{
+	return c >= 0x20 && c < 0x7f;
+}
+
 size_t visible_copy(char *dst, size_t size, const char *src, size_t len)
 {
 	const char *end = src + len;
 	size_t n = 0;
 
 	while (src < end) {
-		struct visible_char c = visible_decode(src, (size_t)(end - src));
-		bool unsafe = visible_is_unsafe(c);
+		struct visible_char c;
+		bool unsafe;
 
+		for (; src < end && is_printable_ascii(*src) && n + 1 < size; src++)
+			dst[n++] = *src;
+		if (src == end)
+			break;
+		c = visible_decode(src, (size_t)(end - src));
+		unsafe = visible_is_unsafe(c);
 		if (n + (unsafe ? c.len * ESCAPED_LEN : c.len) >= size)
 			break;
 		if (unsafe)

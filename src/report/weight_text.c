@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "src/report/weight_text.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "src/base/decimal.h"
 #include "src/base/visible.h"
 #include "src/report/event_name.h"
 
@@ -58,21 +58,46 @@ static const struct scale *fitting(const struct scale *s, uint64_t v)
 	return s;
 }
 
+/* Puts texts behind each other, cut to WEIGHT_TEXT_MAX. */
+static const char *joined(char buf[WEIGHT_TEXT_MAX], const char *const texts[], size_t nr)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		size_t len = strnlen(texts[i], WEIGHT_TEXT_MAX - 1 - n);
+
+		memcpy(buf + n, texts[i], len);
+		n += len;
+	}
+	buf[n] = 0;
+	return buf;
+}
+
+/* "12.3" */
+static const char *tenths_text(uint64_t tenths, char number[WEIGHT_TEXT_MAX])
+{
+	char *p = number + WEIGHT_TEXT_MAX - 1;
+
+	*p = 0;
+	p = decimal_padded(p, tenths, 1);
+	*--p = '.';
+	return decimal_before(p, tenths / 10);
+}
+
 static const char *scaled_text(const struct scale *scales, uint64_t v, const char *unit,
 			       char buf[WEIGHT_TEXT_MAX])
 {
 	const struct scale *s = fitting(scales, v);
 	uint64_t tenths = s->size >= 10 ? rounded(v, s->size / 10) : 0;
 	char number[WEIGHT_TEXT_MAX], shown[NAME_BYTES];
+	const char *texts[] = {
+		v && s->size >= 10 && tenths < 1000 ? tenths_text(tenths, number)
+						    : count_text(rounded(v, s->size), number),
+		" ", s->name, shown,
+	};
 
 	visible_copy(shown, sizeof(shown), unit, strlen(unit));
-	if (v && s->size >= 10 && tenths < 1000)
-		snprintf(buf, WEIGHT_TEXT_MAX, "%u.%u %s%s", (unsigned)(tenths / 10),
-			 (unsigned)(tenths % 10), s->name, shown);
-	else
-		snprintf(buf, WEIGHT_TEXT_MAX, "%.30s %s%s",
-			 count_text(rounded(v, s->size), number), s->name, shown);
-	return buf;
+	return joined(buf, texts, 4);
 }
 
 /* Length of the singular within a plural: "branches" 6, "page-faults" 10, "misses" 4. */
@@ -111,8 +136,7 @@ const char *weight_text_of(uint64_t weight, const char *unit, const char *name,
 		return count_text(weight, buf);
 	event_name_cut(name, len, NAME_BYTES - 1, cut);
 	visible_copy(shown, sizeof(shown), cut, strlen(cut));
-	snprintf(buf, WEIGHT_TEXT_MAX, "%.30s %s", count_text(weight, number), shown);
-	return buf;
+	return joined(buf, (const char *const[]){ count_text(weight, number), " ", shown }, 3);
 }
 
 const char *weight_text(uint64_t weight, const char *unit, char buf[WEIGHT_TEXT_MAX])

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/decimal.h"
 #include "src/profile/display_name.h"
 #include "formats/render/escape.h"
 #include "formats/render/layout.h"
@@ -13,10 +14,13 @@
 const char *text_percent(uint64_t part, uint64_t whole, char buf[32])
 {
 	uint64_t v = (layout_share(part, whole, 100000) + 5) / 10;
+	char *p = buf + 31;
 
-	snprintf(buf, 32, "%llu.%02llu%%", (unsigned long long)(v / 100),
-		 (unsigned long long)(v % 100));
-	return buf;
+	*p = 0;
+	*--p = '%';
+	p = decimal_padded(p, v, 2);
+	*--p = '.';
+	return decimal_before(p, v / 100);
 }
 
 const char *text_small_percent(uint64_t part, uint64_t whole, char buf[32])
