@@ -21,6 +21,7 @@
 #include "src/profile/answer_text.h"
 #include "src/profile/fold_roots.h"
 #include "src/profile/fold_stacks.h"
+#include "src/profile/sample_counts.h"
 #include "src/report/report.h"
 #include "src/report/trace_events.h"
 #include "src/profile/tree_builder.h"
@@ -31,10 +32,9 @@
 #define MAX_ACCOUNTS (1u << 16)
 #define MAX_LEAVES (1u << 16)		/* before they are counted by name */
 
-/* What one stack, or one innermost function, has in an account. */
+/* What one innermost function has in an account. */
 struct leaf {
-	uint32_t account, of;		/* of: a NODE record, or a name */
-	bool waits;			/* the stack of a thread that waits */
+	uint32_t account, name;
 	uint64_t weight;
 };
 
@@ -50,7 +50,9 @@ struct answer {
 	struct fold_roots roots;
 	struct account *accounts;	/* by node of the tree */
 	size_t cap_accounts;
-	struct leaf_table by_stack, by_name;
+	/* Innermost functions: by stack (root: the account; kind: a thread that waits), by name. */
+	struct sample_counts by_stack;
+	struct leaf_table by_name;
 	const struct definition_store *tables;
 	struct answer_sum sum;
 	struct answer_stuck stuck;
@@ -62,22 +64,20 @@ struct answer {
 
 struct leaf_key {
 	const struct leaf *v;
-	uint32_t account, of;
-	bool waits;
+	uint32_t account, name;
 };
 
 static bool same_leaf(const void *ctx, uint32_t id)
 {
 	const struct leaf_key *k = ctx;
 
-	return k->v[id].account == k->account && k->v[id].of == k->of &&
-	       k->v[id].waits == k->waits;
+	return k->v[id].account == k->account && k->v[id].name == k->name;
 }
 
 static int add_leaf(struct leaf_table *t, const struct leaf *leaf)
 {
-	struct leaf_key k = { t->v, leaf->account, leaf->of, leaf->waits };
-	uint64_t hash = hash_u64(leaf->account, leaf->of);
+	struct leaf_key k = { t->v, leaf->account, leaf->name };
+	uint64_t hash = hash_u64(leaf->account, leaf->name);
 	uint32_t id = ix_find(&t->index, hash, same_leaf, &k);
 	struct leaf *l;
 
@@ -126,7 +126,7 @@ void answer_free(struct answer *a)
 	fold_roots_release(&a->roots);
 	stack_folder_release(&a->stacks);
 	tree_builder_release(&a->tree);
-	release_leaves(&a->by_stack);
+	sample_counts_release(&a->by_stack);
 	release_leaves(&a->by_name);
 	free(a->accounts);
 	answer_stuck_release(&a->stuck);
@@ -161,19 +161,19 @@ static uint32_t leaf_name(struct answer *a, uint32_t stack)
 /* Counts by name what came by stack. */
 static int name_leaves(struct answer *a)
 {
-	struct leaf_table *t = &a->by_stack;
-	int err = 0;
+	struct sample_counts *t = &a->by_stack;
+	int err = sample_counts_settle(t);
 
 	for (size_t i = 0; i < t->nr && !err; i++) {
-		struct leaf l = t->v[i];
-		uint32_t name = l.waits ? waiting_name(a, l.of) : 0;
+		const struct sample_count *row = &t->v[i];
+		uint32_t waiting = row->kind ? waiting_name(a, row->ustack) : 0;
+		const struct leaf l = { .account = row->root, .weight = row->weight,
+					.name = waiting ? waiting : leaf_name(a, row->ustack) };
 
-		l.of = name ? name : leaf_name(a, l.of);
-		l.waits = false;
-		if (l.of)
+		if (l.name)
 			err = add_leaf(&a->by_name, &l);
 	}
-	release_leaves(t);
+	sample_counts_release(t);
 	return err || a->tree.failed ? -ENOMEM : 0;
 }
 
@@ -218,11 +218,13 @@ static bool waits(const struct report_sample *s, enum activity activity)
 int answer_sample(struct answer *a, const struct report_sample *s, uint64_t nr)
 {
 	const struct rec_sample *rec = s->rec;
-	struct leaf leaf = { .of = telling_stack(s), .weight = s->weight };
+	struct sample_count leaf = { .ustack = telling_stack(s), .count = nr,
+				     .weight = s->weight };
 	enum activity activity = sample_activity(rec, s->futex);
 	enum idle idle;
 	struct account *account;
 	uint32_t at;
+	int is_full;
 
 	if (enter_segment(a, s->tables))
 		return -ENOMEM;
@@ -249,11 +251,12 @@ int answer_sample(struct answer *a, const struct report_sample *s, uint64_t nr)
 		a->sum.idle_kinds |= 1u << idle;
 		return 0;
 	}
-	if (a->by_stack.nr >= MAX_LEAVES && name_leaves(a))
-		return -ENOMEM;
-	leaf.account = at;
-	leaf.waits = waits(s, activity);
-	return leaf.of ? add_leaf(&a->by_stack, &leaf) : 0;
+	leaf.root = at;
+	leaf.kind = waits(s, activity);
+	if (!leaf.ustack || sample_counts_put(&a->by_stack, &leaf))
+		return leaf.ustack ? -ENOMEM : 0;
+	is_full = sample_counts_reaches(&a->by_stack, MAX_LEAVES);
+	return is_full > 0 ? name_leaves(a) : is_full;
 }
 
 static uint32_t parent_of(const struct answer *a, uint32_t account)
@@ -292,7 +295,7 @@ static void find_hottest(struct answer *a)
 	for (size_t i = 0; i < a->by_name.nr; i++) {
 		const struct leaf *l = &a->by_name.v[i];
 		struct account *at = &a->accounts[l->account];
-		const char *name = intern_get(a->tree.p->names, l->of, NULL);
+		const char *name = intern_get(a->tree.p->names, l->name, NULL);
 
 		if (l->weight < at->hot_weight ||
 		    (l->weight == at->hot_weight && at->hot && strcmp(at->hot, name) < 0))

@@ -227,7 +227,10 @@ static void add_rows(struct fold *f)
 {
 	f->tree.failed |= sample_counts_settle(&f->counts) != 0;
 	for (size_t i = 0; i < f->counts.nr && !f->tree.failed; i++)
-		if (f->counts.v[i].count)
+		if (i < f->cap_places && f->places[i])
+			tree_builder_add(&f->tree, f->places[i] - 1, f->counts.v[i].weight,
+					 f->counts.v[i].count);
+		else
 			add_row(f, &f->counts.v[i]);
 	sample_counts_release(&f->counts);
 	if (f->cap_places)
@@ -244,14 +247,12 @@ int fold_node(struct fold *f, const struct report_sample *s, uint32_t *node)
 		return -ENOMEM;
 	if (f->counts.nr >= MAX_ROWS)
 		add_rows(f);
-	key.count = key.weight = 0;	/* the sample is put into the tree here, not with its row */
 	if (sample_counts_add(&f->counts, &key, &row) ||
 	    array_reserve(&f->places, &f->cap_places, row + 1))
 		return -ENOMEM;
 	if (!f->places[row])
 		f->places[row] = place_row(f, &key) + 1;
 	*node = f->places[row] - 1;
-	tree_builder_add(&f->tree, *node, s->weight, 1);
 	return f->tree.failed ? -ENOMEM : 0;
 }
 
