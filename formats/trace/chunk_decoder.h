@@ -104,6 +104,14 @@ void chunk_decoder_begin(struct chunk_decoder *d, const void *records, size_t le
  */
 int chunk_decoder_next(struct chunk_decoder *d, struct record *rec);
 
+/* The row that comes out nr rows after the last one; NULL: it is in another record. */
+static inline const struct rec_sample *chunk_decoder_ahead(const struct chunk_decoder *d, size_t nr)
+{
+	size_t at = d->next_row + nr - 1;
+
+	return at < d->columns.nr_rows ? &d->columns.rows[at] : NULL;
+}
+
 /* Has the samples of the last REPEAT come out, or only counts them. */
 void chunk_decoder_expand(struct chunk_decoder *d);
 int chunk_decoder_sum(struct chunk_decoder *d);		/* 0 or -ENOMEM */

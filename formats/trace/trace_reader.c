@@ -562,6 +562,11 @@ void trace_reader_keeps(struct trace_reader *r, uint64_t all_bytes, uint64_t own
 			(all_bytes > r->joined_bytes ? all_bytes - r->joined_bytes : 0);
 }
 
+const struct rec_sample *trace_reader_ahead(const struct trace_reader *r, size_t nr)
+{
+	return chunk_decoder_ahead(&r->decoder, nr);
+}
+
 uint32_t trace_reader_again(const struct trace_reader *r)
 {
 	return r->decoder.again;

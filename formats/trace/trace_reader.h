@@ -133,6 +133,12 @@ void trace_reader_know_tables(struct trace_reader *r);
  */
 void trace_reader_keeps(struct trace_reader *r, uint64_t all_bytes, uint64_t own_bytes);
 
+/*
+ * The sample that comes out nr records later, valid until the next call of trace_reader_next(), for
+ * those who fetch memory before they need it. NULL: it is not known yet.
+ */
+const struct rec_sample *trace_reader_ahead(const struct trace_reader *r, size_t nr);
+
 /* 0: the REC_SAMPLE that came out last is a sample of its own; see above. */
 uint32_t trace_reader_again(const struct trace_reader *r);
 

@@ -30,7 +30,7 @@
 #include "src/waits/wait_function.h"
 
 #define MAX_ACCOUNTS (1u << 16)
-#define MAX_LEAVES (1u << 16)		/* before they are counted by name */
+#define MAX_LEAVES (3u << 14)		/* before they are counted by name */
 
 /* What one innermost function has in an account. */
 struct leaf {

@@ -237,10 +237,30 @@ static void add_rows(struct fold *f)
 		memset(f->places, 0, f->cap_places * sizeof(*f->places));
 }
 
+/* Fetches what a sample that comes soon will be counted in. */
+static void expect(struct fold *f, const struct report_sample *s)
+{
+	const struct rec_sample *rec = s->ahead;
+	struct sample_count key = { .kstack = rec->kstack, .ustack = rec->ustack, .end = rec->end,
+				    .segment = (uint16_t)s->segment };
+	size_t row;
+
+	stack_tally_expect(&f->tally, s->segment, rec);
+	key.root = fold_roots_known(&f->roots, rec->thread);
+	if (rec->scan || key.root == NODE_NONE)
+		return;
+	sample_counts_expect(&f->counts, &key, &row);
+	if (row < f->cap_places)
+		__builtin_prefetch(&f->places[row]);
+}
+
 int fold_node(struct fold *f, const struct report_sample *s, uint32_t *node)
 {
 	struct sample_count key;
 	size_t row;
+
+	if (s->ahead)
+		expect(f, s);
 
 	*node = 0;
 	if (count_sample(f, s, 1, &key))

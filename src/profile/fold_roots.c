@@ -465,3 +465,10 @@ uint32_t fold_roots_node(struct fold_roots *r, const struct report_sample *s)
 		r->threads[id] = make_node(r, s) + 1;
 	return r->threads[id] - 1;
 }
+
+uint32_t fold_roots_known(const struct fold_roots *r, uint32_t thread)
+{
+	bool is_known = !r->of_sample && thread < r->cap_threads && r->threads[thread];
+
+	return is_known ? r->threads[thread] - 1 : NODE_NONE;
+}

@@ -94,3 +94,5 @@ void fold_roots_init(struct fold_roots *r, const struct fold_by *by, struct stac
 void fold_roots_release(struct fold_roots *r);
 void fold_roots_enter(struct fold_roots *r);
 uint32_t fold_roots_node(struct fold_roots *r, const struct report_sample *s);
+/* That of all samples of a thread, by its id, which may be a bad one; NODE_NONE: not known yet. */
+uint32_t fold_roots_known(const struct fold_roots *r, uint32_t thread);

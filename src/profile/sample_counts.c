@@ -59,6 +59,18 @@ static int add(struct sample_counts *c, const struct sample_count *key, uint64_t
 	return 0;
 }
 
+void sample_counts_expect(struct sample_counts *c, const struct sample_count *key, size_t *at)
+{
+	uint64_t *hash = &c->expected[c->nr_expected++ % COUNTS_EXPECTED];
+	uint32_t id = c->nr_expected > COUNTS_EXPECTED ? ix_peek(&c->index, *hash) : IX_NONE;
+
+	*at = id == IX_NONE ? SIZE_MAX : id;
+	if (id != IX_NONE)
+		__builtin_prefetch(&c->v[id], 1);
+	*hash = hash_of(key);
+	ix_prefetch(&c->index, *hash);
+}
+
 int sample_counts_settle(struct sample_counts *c)
 {
 	size_t nr = c->nr_waiting;

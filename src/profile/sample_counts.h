@@ -28,7 +28,7 @@ struct sample_count {
 	uint64_t count, weight;
 };
 
-enum { COUNTS_WAITING = 64 };
+enum { COUNTS_WAITING = 64, COUNTS_EXPECTED = 8 };
 
 struct sample_counts {
 	struct sample_count *v;		/* in the order of their first sample */
@@ -37,6 +37,8 @@ struct sample_counts {
 	struct sample_count waiting[COUNTS_WAITING];
 	uint64_t hashes[COUNTS_WAITING];	/* of those that wait */
 	size_t nr_waiting;
+	uint64_t expected[COUNTS_EXPECTED];	/* hashes, of which the slots are fetched */
+	size_t nr_expected;
 };
 
 void sample_counts_release(struct sample_counts *c);
@@ -45,6 +47,12 @@ void sample_counts_release(struct sample_counts *c);
  * row. 0 or -ENOMEM.
  */
 int sample_counts_add(struct sample_counts *c, const struct sample_count *key, size_t *at);
+
+/*
+ * A sample of this row will be added soon, in about 16 calls: fetches it. *at: the row of one that
+ * was expected eight calls before; SIZE_MAX: it is not known.
+ */
+void sample_counts_expect(struct sample_counts *c, const struct sample_count *key, size_t *at);
 
 int sample_counts_put(struct sample_counts *c, const struct sample_count *key);	/* 0 or -ENOMEM */
 int sample_counts_settle(struct sample_counts *c);				/* 0 or -ENOMEM */

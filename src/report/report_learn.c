@@ -28,6 +28,8 @@
 #include "src/report/report.h"
 #include "src/report/report_parts.h"
 
+enum { AHEAD = 16 };			/* counters are fetched so many samples before */
+
 static void note_time(struct segment *s, uint64_t time_ns)
 {
 	if (!s->has_begin || time_ns < s->begin_ns)
@@ -62,8 +64,11 @@ static void note_end(struct segment *s, const struct rec_end *end)
 static int learn_sample(struct report *rep, struct segment *s, const struct rec_sample *rec)
 {
 	uint32_t at = (uint32_t)(s - rep->segments), again = trace_reader_again(rep->reader);
+	const struct rec_sample *ahead = trace_reader_ahead(rep->reader, AHEAD);
 	int err = trace_events_sample(&rep->events, at, s->tables, rec, again ? again : 1);
 
+	if (ahead && !rep->trace_summary.leaves_stacks)
+		stack_tally_expect(&rep->trace_summary.stacks, at, ahead);
 	if (again)
 		return err ? err : trace_summary_again(&rep->trace_summary, at, s->tables, rec,
 						       again);

@@ -29,6 +29,8 @@
 #include "src/report/state_words.h"
 #include "src/report/weight_text.h"
 
+enum { AHEAD = 16 };			/* so many samples before it, one is told */
+
 static bool wants_thread(const struct query *q, const struct report_sample *rs)
 {
 	uint32_t none = UINT32_MAX, tgid;
@@ -174,6 +176,7 @@ static int give(struct giving *g, const struct rec_sample *row)
 		return -ENOMEM;
 	rs.segment = (uint32_t)(s - g->rep->segments);
 	rs.facts = &s->facts;
+	rs.ahead = rec == row ? trace_reader_ahead(g->rep->reader, AHEAD) : NULL;
 	passes = suits(g, &rs);
 	if (!passes)
 		return again ? 0 : note_passing(g, row, false);

@@ -30,6 +30,8 @@ struct report_sample {
 	uint64_t weight;		/* in the unit of its event; 0 in rows of live_scans.h */
 	unsigned futex;			/* activity_futex() of the recording's machine */
 	uint32_t event;			/* index of report_events(); NO_EVENT: none */
+	/* One that comes soon, for those who fetch memory before they need it; NULL: unknown. */
+	const struct rec_sample *ahead;
 	const struct recording_facts *facts;	/* NULL: unknown, as in live_profile.h */
 };
 

@@ -164,6 +164,16 @@ int stack_tally_add_many(struct stack_tally *t, uint32_t segment,
 	return err;
 }
 
+void stack_tally_expect(const struct stack_tally *t, uint32_t segment, const struct rec_sample *s)
+{
+	const struct tally_segment *seg = segment < t->nr_segments ? &t->segments[segment] : NULL;
+
+	if (seg && s->ustack < seg->cap_stacks)
+		__builtin_prefetch(&seg->stacks[s->ustack], 1);
+	if (seg && s->kstack < seg->cap_kernel_stacks)
+		__builtin_prefetch(&seg->kernel_stacks[s->kstack], 1);
+}
+
 int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct definition_store *tables,
 		    const struct rec_sample *s)
 {

@@ -55,4 +55,6 @@ int stack_tally_add(struct stack_tally *t, uint32_t segment, const struct defini
 int stack_tally_add_many(struct stack_tally *t, uint32_t segment,
 			 const struct definition_store *tables, const struct rec_sample *s,
 			 uint64_t nr);
+/* A sample like this one, not necessarily a good one, will be added soon: fetches its counters. */
+void stack_tally_expect(const struct stack_tally *t, uint32_t segment, const struct rec_sample *s);
 void stack_tally_release(struct stack_tally *t);
