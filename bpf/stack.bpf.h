@@ -60,6 +60,9 @@ static __always_inline int unwind_load_record(void *env, struct unwinder *w, uin
 static __always_inline int unwind_load_bytes(void *env, struct unwinder *w, uint64_t addr,
 					      uint32_t n);
 static __always_inline int unwind_read_word(void *env, uint64_t addr, uint64_t *value);
+static __always_inline int unwind_load_object(void *env, struct unwinder *w, uint32_t i,
+					      uint64_t addr);
+static __always_inline int object_word(void *env, struct unwinder *w, uint64_t addr);
 
 static __always_inline const struct unwind_runtimes *unwind_runtimes_of(void *env, uint32_t tgid)
 {
@@ -80,17 +83,19 @@ int guess_nofault(struct unwinder *w);
 int replaced_return(struct unwinder *w);
 static __always_inline int guess_on(void *env, struct unwinder *w);
 struct gather;
-int frame_turn_nofault(struct gather *g);
-int frame_list_nofault(struct gather *g);
+int frame_turns_nofault(struct gather *g);
 static __always_inline void frame_turn_on(void *env);
 int select_runtime(struct unwinder *w, uint32_t owns_code);
 int is_loop(struct unwinder *w, uint64_t pc);
+uint32_t place_of_walker(struct unwinder *w, uint64_t begin, uint64_t bytes);
 uint64_t prologue_mask(uint64_t code, uint64_t next);
 #define UNWIND_GUESS_ON guess_on
 #define UNWIND_RUNTIMES
 #define UNWIND_MAY_RUN knobs.runtimes
 #define UNWIND_KNOWS_RARE knobs.rare
 #define FRAME_TURN(env, w, frames) frame_turn_on(env)
+#define FRAME_OBJECT_WORD(env, w, addr) object_word(env, w, addr)
+#define FRAME_PLACE(env, w, begin, bytes) place_of_walker(w, begin, bytes)
 #define FRAME_SELECT(env, w, owns_code) select_runtime(w, owns_code)
 #define FRAME_IS_LOOP(env, w, frames, pc) is_loop(w, pc)
 #define UNWIND_LOOK_UP(env, w, pc) look_up_mapping(w, pc)
@@ -200,6 +205,13 @@ __noinline int is_loop(struct unwinder *w, uint64_t pc)
 	return w ? frame_is_loop(0, w, pc) : 0;
 }
 
+__noinline uint32_t place_of_walker(struct unwinder *w, uint64_t begin, uint64_t bytes)
+{
+	struct env e = {};
+
+	return w ? frame_place(&e, w, begin, bytes) : CHAIN_ELSEWHERE;
+}
+
 __noinline uint64_t prologue_mask(uint64_t code, uint64_t next)
 {
 	return arch_prologue_mask(code, next);
@@ -254,6 +266,36 @@ static __always_inline int guess_on(void *env, struct unwinder *w)
 	return e->sleepable ? guess_sleepable(e->g, e->task) : guess_nofault(w) != 0;
 }
 
+/* A program that may sleep reads no pages of objects: a word of them costs it as much. */
+static __always_inline int unwind_load_object(void *env, struct unwinder *w, uint32_t i,
+					      uint64_t addr)
+{
+	void *to = w->objects.pages + (i & (FRAME_OBJECT_PAGES - 1)) * UNWIND_MEMORY_PAGE;
+
+	(void)env;
+	return bpf_probe_read_user(to, UNWIND_MEMORY_PAGE, (void *)addr) != 0;
+}
+
+__noinline int object_word_nofault(struct unwinder *w, uint64_t addr)
+{
+	struct env e = {};
+
+	return w ? frame_object_word(&e, w, addr) : 1;
+}
+
+static __always_inline int object_word(void *env, struct unwinder *w, uint64_t addr)
+{
+	struct env *e = env;
+
+	return e->sleepable ? unwind_read_word(env, addr, &w->objects.word)
+			    : object_word_nofault(w, addr);
+}
+
+/* A call costs as much as some operations do, and a step of the walk more. */
+#define TURNS_A_STEP 4
+#define ROWS_A_TURN 16
+
+/* Functions of their own for the verifier, which goes through them once for all programs. */
 __noinline int frame_turn_nofault(struct gather *g)
 {
 	struct env e = { .g = g };
@@ -265,8 +307,32 @@ __noinline int frame_list_nofault(struct gather *g)
 {
 	struct env e = { .g = g };
 
-	if (g)
-		frame_list(&e, &g->unwinder, g->frames, 4);
+	return g ? frame_list(&e, &g->unwinder, g->frames, 2) : 0;
+}
+
+__noinline int frame_chain_nofault(struct gather *g)
+{
+	struct env e = { .g = g };
+
+	return g ? frame_chain(&e, &g->unwinder, g->frames, 1) : 0;
+}
+
+__noinline int frame_turns_nofault(struct gather *g)
+{
+	if (!g)
+		return 0;
+	for (int i = 0; i < TURNS_A_STEP; i++) {
+		int row = frame_turn_nofault(g);
+
+		for (int j = 0; row && j < ROWS_A_TURN; j++) {
+			if (!(row == FRAME_LIST ? frame_list_nofault(g) : frame_chain_nofault(g)))
+				break;
+			if (j + 1 < ROWS_A_TURN)
+				g->unwinder.run.at++;
+		}
+		if (READ_NOW(g->unwinder.run.state) != RUN_ON)
+			break;
+	}
 	return 0;
 }
 
@@ -284,8 +350,8 @@ static __always_inline void frame_turn_on(void *env)
 
 	if (e->sleepable)
 		frame_turn_sleepable(e->g, e->task);
-	else if (frame_turn_nofault(e->g))
-		frame_list_nofault(e->g);
+	else
+		frame_turns_nofault(e->g);
 }
 
 /* ---- pending uretprobes ---- */

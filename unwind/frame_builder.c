@@ -337,6 +337,46 @@ void frame_segmap(struct frame_builder *b, int d, int s, int32_t offset)
 	put(b, OP_SEGMAP, d, s, 0, offset);
 }
 
+static bool is_register(int r)
+{
+	return r >= 0 && r < PROGRAM_REGS;
+}
+
+void frame_keep_function(struct frame_builder *b, const struct frame_keep *k)
+{
+	struct frame_op *op;
+
+	if (!is_register(k->cookie) || !is_register(k->is_compiled) ||
+	    (k->begin != -1 && (!is_register(k->begin) || !is_register(k->size))))
+		b->err = -EINVAL;
+	op = put(b, OP_KEEP, k->function, k->code, k->cookie, 0);
+	op->f[0] = (int16_t)k->begin;
+	op->f[1] = (int16_t)k->size;
+	op->f[2] = (int16_t)k->is_compiled;
+}
+
+static bool is_slot(int16_t offset)
+{
+	return offset < 0 && offset > -PROGRAM_MAX_RECORD && !(offset % 8);
+}
+
+void frame_chain(struct frame_builder *b, int d, const struct frame_chain *c)
+{
+	struct frame_op *op;
+
+	if (d % 4 || !is_register(c->begin + 1) || !is_register(c->place) ||
+	    !is_register(c->shared) ||
+	    !is_slot(c->instruction) || !is_slot(c->function) || !is_slot(c->context) ||
+	    c->instruction > c->function || c->instruction > c->context || c->own < 0 ||
+	    c->flags & ~CHAIN_NUMBERS)
+		b->err = -EINVAL;
+	op = put(b, OP_CHAIN, d, c->begin, c->place | c->flags, c->shared);
+	op->f[0] = c->instruction;
+	op->f[1] = c->function;
+	op->f[2] = c->context;
+	op->f[3] = c->own;
+}
+
 void frame_emit(struct frame_builder *b, int code, int instruction, int cookie, int flags,
 		enum runtime_frame_kind kind)
 {

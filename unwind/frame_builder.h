@@ -115,6 +115,27 @@ void frame_step_to(struct frame_builder *b, int d, int label);
 void frame_step_sized(struct frame_builder *b, int d, int s, int shift, int label);
 void frame_segmap(struct frame_builder *b, int d, int s, int32_t offset);
 
+/* The frames of functions that frame_keep_function() has kept (OP_CHAIN). */
+struct frame_chain {
+	int begin;			/* register; the next one has the size */
+	int place;			/* register */
+	int shared;			/* register: what is added to the address of shared code */
+	/* From the frame pointer on, multiples of 8. The first is the lowest. */
+	int16_t instruction, function, context;
+	int16_t own;			/* is added to a function's code in code of its own */
+	int flags;			/* 0 or CHAIN_NUMBERS */
+};
+
+/* A function: registers. */
+struct frame_keep {
+	int function, code, cookie;	/* what goes out for it */
+	int begin, size;		/* of its own code; -1: it is not known if it has any */
+	int is_compiled;		/* is 0 if in generated code it may be interpreted */
+};
+
+void frame_keep_function(struct frame_builder *b, const struct frame_keep *keep);
+void frame_chain(struct frame_builder *b, int d, const struct frame_chain *chain);
+
 /* cookie: a register; flags: EMIT_ADDRESS, EMIT_REMEMBER. */
 void frame_emit(struct frame_builder *b, int code, int instruction, int cookie, int flags,
 		enum runtime_frame_kind kind);

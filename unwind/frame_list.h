@@ -11,12 +11,13 @@ UNWIND_INLINE int frame_cookie(void *env, struct unwinder *w, const struct frame
 {
 	uint32_t offset = (uint32_t)how->imm & ((1u << LIST_SHIFT) - 1);
 	uint32_t shift = (uint32_t)how->imm >> LIST_SHIFT & 63;
-	uint64_t word = 0;
+	uint64_t word;
 
 	if (frame_recall(w, code, cookie))
 		return 0;
-	if (unwind_read_word(env, code + offset, &word))
+	if (FRAME_OBJECT_WORD(env, w, code + offset))
 		return 1;
+	word = w->objects.word;
 	if (shift)
 		word += word >> shift;
 	frame_remember(w, code, word);
@@ -49,15 +50,18 @@ UNWIND_INLINE int frame_of_list(void *env, struct unwinder *w, const struct fram
 	return !r[2] || w->run.state != RUN_ON;
 }
 
-/* The operation before w->run.at, for up to most records, a constant. */
-UNWIND_INLINE void frame_list(void *env, struct unwinder *w, uint64_t *frames, const int most)
+/*
+ * The operation before w->run.at, for up to most records, a constant. 1: there are more of them, so
+ * it may be called again.
+ */
+UNWIND_INLINE int frame_list(void *env, struct unwinder *w, uint64_t *frames, const int most)
 {
 	const struct frame_program *p = unwind_program_at(env, w->run.program);
 	uint32_t at = (w->run.at - 1) & (PROGRAM_MAX_OPS - 1);
 	const struct frame_op *op, *how;
 
 	if (!p)
-		return;
+		return 0;
 	op = &p->ops[at];
 	how = &p->ops[(at + 1) & (PROGRAM_MAX_OPS - 1)];
 	w->run.at = at;
@@ -65,6 +69,7 @@ UNWIND_INLINE void frame_list(void *env, struct unwinder *w, uint64_t *frames, c
 		/* The loop is not unrolled, nor what is read of op kept: that needs stack. */
 		asm volatile("" : "+r"(i), "+r"(op), "+r"(how));
 		if (frame_of_list(env, w, op, how, frames))
-			return;
+			return 0;
 	}
+	return 1;
 }

@@ -136,7 +136,10 @@ enum frame_opcode {
 	OP_ADVANCE,		/* d = d + imm, and jumps to operation f[0] if d < s then */
 	/* What most frames are, many in a turn: see struct frame_list in frame_builder.h. */
 	OP_LIST,		/* d, s, n, imm and f as those of OP_RECORD */
-	OP_LIST_HOW,		/* behind it: not run by itself */
+	/* Frames of generated code whose functions this stack has shown. */
+	OP_KEEP,		/* function d: code s, cookie n, f[] */
+	OP_CHAIN,		/* the walker's r[d..d + 3] goes on along frame pointers */
+	OP_LIST_HOW,		/* behind OP_LIST: not run by itself */
 	OP_NR
 };
 
@@ -155,6 +158,28 @@ enum frame_opcode {
  *	s	EMIT_ADDRESS or 0
  */
 #define LIST_SHIFT 24
+
+/*
+ * OP_KEEP: f[0] and f[1] are registers with the begin and the size of the code that was compiled
+ * for function d alone; -1: it is not known whether there is any. f[2]: a register that is 0 if
+ * frames in generated code may be interpreted, those with an instruction.
+ *
+ * OP_CHAIN: goes from a frame, which must be that of a call, to its callers for as long as they are
+ * of functions that were kept. A function's frame has words at distances from its frame pointer:
+ *
+ *	f[0]	the instruction, in the upper half: the lower is 0. In compiled code: anything
+ *	f[1]	the function, tagged: the lowest two bits are 1
+ *	f[2]	the context, tagged: the lowest bit is 1
+ *	0, 8	the caller's frame pointer, the return address
+ *
+ *	s	register with the begin of the interpreter's code; the next one has its size
+ *	n	register for where the frame is that is not known (CHAIN_INTERPRETER ...); and
+ *		CHAIN_NUMBERS: functions below 1 << 32 are none
+ *	imm	register whose value is added to the address of code that is of no single function
+ *	f[3]	is added to the code of a function in code of its own
+ */
+#define CHAIN_NUMBERS 16
+enum { CHAIN_INTERPRETER, CHAIN_GENERATED, CHAIN_ELSEWHERE };
 
 /*
  * n of OP_LOAD: bytes, and whether the word alone is read instead of the page around it, or the

@@ -56,6 +56,7 @@ static const struct unwind_row *unwind_rows_at(void *env, uint32_t first, uint32
 
 static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr);
 static int unwind_load_bytes(void *env, struct unwinder *w, uint64_t addr, uint32_t n);
+static int unwind_load_object(void *env, struct unwinder *w, uint32_t i, uint64_t addr);
 
 static int unwind_read_word(void *env, uint64_t addr, uint64_t *value)
 {
@@ -97,6 +98,14 @@ static int unwind_load_bytes(void *env, struct unwinder *w, uint64_t addr, uint3
 	const struct frame_replay_input *in = env;
 
 	return in->read(in->ctx, addr, w->record_page, n);
+}
+
+static int unwind_load_object(void *env, struct unwinder *w, uint32_t i, uint64_t addr)
+{
+	const struct frame_replay_input *in = env;
+
+	return in->read(in->ctx, addr, w->objects.pages + i * UNWIND_MEMORY_PAGE,
+			UNWIND_MEMORY_PAGE);
 }
 
 static int unwind_load_page(void *env, struct unwinder *w, uint64_t addr, uint64_t from)

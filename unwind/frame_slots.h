@@ -77,8 +77,10 @@ UNWIND_INLINE int frame_select(void *env, struct unwinder *w, uint32_t owns_code
 	w->run.program = rt->program;
 	w->run.flags = rt->flags;
 	w->run.hop = 0;
-	for (int i = 0; i < FRAME_MEMO; i++)
+	for (int i = 0; i < FRAME_MEMO; i++) {
 		w->run.memo[i].code = 0;
+		w->run.known[i].function = 0;
+	}
 	if (rt->flags & RUNTIME_OWNS_CODE)
 		for (int i = 0; i < PROGRAM_HEAPS; i++)
 			w->run.heaps[i] = rt->heaps[i];

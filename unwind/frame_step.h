@@ -17,6 +17,7 @@
  *						not be aligned, to w->record_page: 0, or not
  *	int unwind_load_bytes(env, w, addr, n)	the same of n bytes, below PROGRAM_MAX_RECORD
  *	int unwind_read_word(env, addr, &value)	8 bytes at any address: 0, or not
+ *	int unwind_load_object(env, w, i, addr)	see frame_objects.h
  *	const struct unwind_runtimes *unwind_runtimes_of(env, tgid)	or NULL
  *	const struct frame_program *unwind_program_at(env, i)	or NULL
  *
@@ -46,6 +47,10 @@ UNWIND_INLINE void unwind_found_caller(struct unwinder *w, int guessed);
 #ifndef FRAME_SELECT
 #define FRAME_SELECT frame_select
 #endif
+#ifndef FRAME_OBJECT_WORD
+#define FRAME_OBJECT_WORD frame_object_word
+#define FRAME_PLACE frame_place
+#endif
 #if !defined(FRAME_IS_LOOP) && defined(UNWIND_RUNTIMES)
 #define FRAME_IS_LOOP(env, w, frames, pc) frame_is_loop(env, w, pc)
 #elif !defined(FRAME_IS_LOOP)
@@ -64,6 +69,9 @@ UNWIND_INLINE void frame_run_init(struct unwinder *w)
 	w->run.begun = 0;
 	w->run.no_loops = 0;
 	w->record_addr = 1;
+	w->objects.alone = 1;
+	for (int i = 0; i < FRAME_OBJECT_PAGES; i++)
+		w->objects.addr[i] = 1;
 }
 
 /* Puts two words behind the frames, as far as there is room. */
@@ -123,6 +131,8 @@ UNWIND_INLINE void frame_begin(struct unwinder *w, uint64_t low, uint64_t pc)
 }
 
 #ifdef UNWIND_RUNTIMES
+
+#include "unwind/frame_objects.h"
 
 /* For walks by frame pointers: whether pc is in the loop of a runtime of the process. */
 UNWIND_INLINE int frame_is_loop(void *env, struct unwinder *w, uint64_t pc)
@@ -374,9 +384,10 @@ UNWIND_INLINE uint64_t frame_compute(const struct frame_op *op, uint64_t d, uint
 	}
 }
 
-/* From frame_operation(): it is one of those that frame_own_operation() knows; or OP_LIST. */
+/* From frame_operation(): frame_own_operation() knows the operation, or it is a row of frames. */
 #define FRAME_OWNER 2
 #define FRAME_LIST 3
+#define FRAME_CHAIN 4
 
 /* One operation. 1: the turn is over. */
 UNWIND_INLINE int frame_operation(void *env, struct unwinder *w, const struct frame_program *p,
@@ -414,8 +425,8 @@ UNWIND_INLINE int frame_operation(void *env, struct unwinder *w, const struct fr
 	}
 	if (code >= OP_WALKER && code <= OP_STEP_SIZED)
 		return FRAME_OWNER;
-	if (code == OP_LIST)
-		return FRAME_LIST;
+	if (code >= OP_LIST && code <= OP_CHAIN)
+		return code == OP_LIST ? FRAME_LIST : FRAME_CHAIN;
 	if (code == OP_IF_VALUE) {
 		if (((uint32_t)s & frame_mask(op)) == (uint32_t)op->imm)
 			w->run.at = (uint16_t)op->f[0];
@@ -451,12 +462,14 @@ UNWIND_INLINE int frame_operation(void *env, struct unwinder *w, const struct fr
 
 #include "unwind/frame_list.h"
 #include "unwind/frame_own.h"
+#include "unwind/frame_chain.h"
 
 /*
  * Some operations. The native walker goes on when w->run.state is no longer RUN_ON. A turn costs
  * as much as some operations do, but each of these is more work for the verifier, and there most
- * where reads may sleep: of_four, a constant, says how many there are. 1: frame_list() is to be
- * called, a function of its own where the stack of BPF programs is short.
+ * where reads may sleep: of_four, a constant, says how many there are. FRAME_LIST, FRAME_CHAIN:
+ * frame_list() or frame_chain() is to be called, a function of its own where the stack of BPF
+ * programs is short.
  */
 UNWIND_INLINE int frame_operations(void *env, struct unwinder *w, uint64_t *frames,
 				   const int of_four)
@@ -487,14 +500,18 @@ UNWIND_INLINE int frame_operations(void *env, struct unwinder *w, uint64_t *fram
 		over = frame_operation(env, w, p, frames);
 	if (over == FRAME_OWNER)
 		frame_own_operation(env, w, p, frames);
-	return over == FRAME_LIST;
+	return over == FRAME_LIST || over == FRAME_CHAIN ? over : 0;
 }
 
 /* A turn. */
 UNWIND_INLINE void frame_turn(void *env, struct unwinder *w, uint64_t *frames, const int of_four)
 {
-	if (frame_operations(env, w, frames, of_four))
+	int row = frame_operations(env, w, frames, of_four);
+
+	if (row == FRAME_LIST)
 		frame_list(env, w, frames, of_four ? 4 : 1);
+	else if (row == FRAME_CHAIN)
+		frame_chain(env, w, frames, of_four ? 4 : 0);
 }
 
 #else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/host_unwind.h"
 
+#include <stddef.h>
 #include <string.h>
 
 struct unwinder;
@@ -95,6 +96,7 @@ static uint64_t *unwind_cache_word(void *env, uint32_t i)
 static int unwind_load_record(void *env, struct unwinder *w, uint64_t addr);
 static int unwind_load_bytes(void *env, struct unwinder *w, uint64_t addr, uint32_t n);
 static int unwind_read_word(void *env, uint64_t addr, uint64_t *value);
+static int unwind_load_object(void *env, struct unwinder *w, uint32_t i, uint64_t addr);
 
 static const struct unwind_runtimes *unwind_runtimes_of(void *env, uint32_t tgid)
 {
@@ -159,6 +161,13 @@ static int unwind_read_word(void *env, uint64_t addr, uint64_t *value)
 	return read_bytes(e->in, addr, value, sizeof(*value));
 }
 
+static int unwind_load_object(void *env, struct unwinder *w, uint32_t i, uint64_t addr)
+{
+	struct host_env *e = env;
+
+	return e->in->read_page(e->in->ctx, addr, w->objects.pages + i * UNWIND_MEMORY_PAGE);
+}
+
 static int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 {
 	struct host_env *e = env;
@@ -173,6 +182,7 @@ uint32_t host_unwind(const struct host_unwind_input *in, uint64_t frames[UNWIND_
 	struct unwinder w;
 
 	memcpy(w.regs, in->regs, sizeof(w.regs));
+	memset(&w.objects, 0, offsetof(struct frame_objects, pages));
 	unwind_begin(&w, 1, in->mode, in->max_frames ? in->max_frames : UNWIND_MAX_FRAMES);
 	if (in->memo)
 		unwind_begin_memo(&w, in->memo, &in->memo_key);

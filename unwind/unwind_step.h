@@ -38,57 +38,9 @@
 
 #include ARCH_HEADER
 #include "unwind/frame_program.h"
+#include "unwind/frame_state.h"
 #include "unwind/row.h"
 #include "unwind/unwind_limits.h"
-
-/*
- * RUN_WAITS: for the next loop. RUN_ENDED: the program of this runtime is not run again, others may
- * be. RUN_OVER: no program is run for the rest of the stack. Those from
- * RUN_ON on have steps of their own. RUN_HERE: it is to be seen whether the program knows the
- * generated code that the walker is in; RUN_LOOP: the walker has gone from a loop to its caller.
- */
-enum frame_run_state {
-	RUN_UNKNOWN, RUN_WAITS, RUN_ENDED, RUN_OVER, RUN_ON, RUN_HERE, RUN_LOOP
-};
-
-/* What the walker does at the next pc in generated code. */
-enum frame_here {
-	HERE_ASK,			/* runs the program */
-	HERE_NATIVE,			/* steps: the program has left it */
-	HERE_EMITTED,			/* steps: the program has emitted what stands for it */
-};
-
-#define FRAME_MEMO 8
-
-/* A frame program that runs. */
-struct frame_run {
-	uint64_t r[PROGRAM_REGS];
-	uint32_t state;			/* enum frame_run_state */
-	uint32_t here;			/* enum frame_here */
-	uint32_t was;			/* RUN_HERE, RUN_LOOP: the state before */
-	uint32_t flags;			/* of struct unwind_runtime */
-	uint32_t stepped;		/* the program has moved the walker */
-	uint32_t program, at;		/* its number; of the next operation */
-	uint32_t turns;
-	uint32_t nr_at_loop;		/* words of frames when it was begun or went on */
-	uint32_t slot;			/* of its runtime; PROGRAM_SLOTS: none */
-	uint32_t is_only;		/* the process has no other runtime */
-	uint32_t begun;			/* a bit for each slot whose program was begun */
-	uint32_t no_loops;		/* the process has no runtime */
-	uint64_t low;			/* RUN_LOOP: stack pointer of the loop's frame */
-	uint64_t pc;			/* RUN_LOOP, RUN_HERE: the instruction there */
-	uint64_t hop;			/* OP_SEGMAP: where it looks again; 0: at its operand */
-	struct {
-		uint64_t code, cookie;
-	} memo[FRAME_MEMO];		/* of code that this stack has shown; code 0: none */
-	struct unwind_heap heaps[PROGRAM_HEAPS];
-};
-
-/* What a program has that waits while the program of another runtime runs. */
-struct frame_kept {
-	uint64_t r[PROGRAM_REG_LOW];
-	uint32_t state, at;
-};
 
 struct unwinder {
 	uint64_t pc, sp, fp;		/* of the frame being unwound */
@@ -128,6 +80,7 @@ struct unwinder {
 	uint64_t regs[ARCH_NR_REGS];	/* the kernel's saved user registers */
 	struct frame_run run;		/* see frame_step.h */
 	struct frame_kept kept[PROGRAM_SLOTS];
+	struct frame_objects objects;
 	uint64_t record_addr;		/* user address of record_page[]; 1: none */
 	union {
 		struct {
