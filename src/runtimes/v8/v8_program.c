@@ -35,6 +35,7 @@ enum {
 	PC = 4, SP = 5, FP = 6, STATE = 7,			/* of the walker */
 	OFFSET = 8, FUNCTION = 9, CONTEXT = 10,		/* of the frame */
 	START = OFFSET, TMP2 = CONTEXT,				/* once those were looked at */
+	IS_COMPILED = 11,		/* no copy of the interpreter enters the function */
 	DATA = 12, SCRIPT = 13, COOKIE = 14,		/* of the SharedFunctionInfo */
 	SHARED = SCRIPT,				/* once that was looked at */
 	TMP = 15,
@@ -89,7 +90,7 @@ static void load_frame(struct program *p)
 		{ 0, 8 },
 		{ V8_FRAME_FUNCTION - V8_FRAME_OFFSET, 8 },
 		{ V8_FRAME_CONTEXT - V8_FRAME_OFFSET, 8 },
-		{ 0, 0 },
+		{ 0, 0 },			/* IS_COMPILED = 0 */
 	};
 	struct frame_builder *b = &p->b;
 
@@ -148,18 +149,28 @@ static void is_in_code(struct program *p, int other)
 	frame_jump_if_less(b, TMP2, TMP, other);
 }
 
-static void emit_baseline(struct program *p, int optimized)
+/* begin, size: registers, or -1. */
+static void keep(struct program *p, int begin, int size)
+{
+	const struct frame_keep k = { FUNCTION, SHARED, COOKIE, begin, size, IS_COMPILED };
+
+	frame_keep_function(&p->b, &k);
+}
+
+/* START and TMP2 at optimized: where the code is that is not the one. */
+static void emit_baseline(struct program *p, int none, int optimized)
 {
 	struct frame_builder *b = &p->b;
 	const int emit = frame_label(b), own = frame_label(b);
 
 	frame_and(b, TMP, DATA, V8_TAG);
-	frame_jump_if_zero(b, TMP, optimized);
+	frame_jump_if_zero(b, TMP, none);
 	frame_move(b, TMP2, DATA);
 	is_in_code(p, optimized);
 	/* A return address may be the first byte behind what it belongs to. */
 	frame_jump_if_not_zero(b, STATE, emit);
 	frame_add(b, TMP, TMP, -1);
+	keep(p, START, TMP2);
 	frame_place(b, emit);
 	frame_jump_if_is_not(b, STATE, OF_RETURN, own);
 	frame_register(b, TMP2, BYTECODE_REGISTER);
@@ -195,7 +206,7 @@ static void is_own_code(struct program *p)
 static void if_interpreted(struct program *p)
 {
 	struct frame_builder *b = &p->b;
-	const int none = frame_label(b);
+	const int none = frame_label(b), compiled = frame_label(b);
 
 	if (p->l->type_interpreter) {
 		frame_jump_if_not_zero(b, STATE, none);
@@ -204,29 +215,38 @@ static void if_interpreted(struct program *p)
 		frame_load(b, TMP2, DATA, -V8_TAG, WORD | GUESS);
 		frame_load(b, TMP, TMP2, V8_MAP_TYPE - V8_TAG, 2 | LOAD_DIRECT | GUESS);
 		frame_add(b, TMP, TMP, -(int32_t)p->l->type_interpreter);
-		frame_jump_if_not_zero(b, TMP, none);
+		frame_jump_if_not_zero(b, TMP, compiled);
 		frame_load(b, TMP2, DATA, V8_INTERPRETER_COPY - V8_TAG, WORD);
 		is_in_code(p, none);
 		frame_load(b, OFFSET, FP, V8_FRAME_OFFSET, STACK);
 		frame_jump(b, p->plain);
 	}
+	frame_place(b, compiled);
+	frame_set(b, IS_COMPILED, 1);
 	frame_place(b, none);
 }
 
 static void emit_code(struct program *p)
 {
 	struct frame_builder *b = &p->b;
-	const int optimized = frame_label(b), put = frame_label(b);
+	const int none = frame_label(b), optimized = frame_label(b), put = frame_label(b);
+	const int call = frame_label(b);
 
 	frame_place(b, p->code);
 	load_shared(p, false);
 	if_interpreted(p);
-	emit_baseline(p, optimized);
+	emit_baseline(p, none, optimized);
+	frame_place(b, none);
+	frame_set(b, START, 0);
+	frame_set(b, TMP2, 0);
 	frame_place(b, optimized);
-	frame_jump_if_zero(b, STATE, p->emit);
+	frame_jump_if_zero(b, STATE, call);
 	frame_jump_if_is(b, STATE, OF_LOOP, p->emit);
 	frame_jump_if_is(b, STATE, OF_RETURN, p->native);
 	is_own_code(p);
+	frame_jump(b, p->emit);
+	frame_place(b, call);
+	keep(p, START, TMP2);
 	frame_place(b, p->emit);
 	frame_move(b, TMP, IS_CODE);
 	frame_jump_if_zero(b, STATE, put);
@@ -292,6 +312,7 @@ static void emit_interpreted(struct program *p)
 	frame_shift_left(b, TMP, OFFSET, SMALL_INTEGER_SHIFT);
 	frame_jump_if_not_zero(b, TMP, none);
 	frame_place(b, p->plain);
+	keep(p, -1, -1);
 	frame_shift_right(b, TMP, OFFSET, SMALL_INTEGER_SHIFT);
 	frame_jump_if_zero(b, STATE, emit);
 	frame_register(b, TMP, BYTECODE_REGISTER);
@@ -356,6 +377,23 @@ static void step(struct program *p)
 	frame_step(b, PC);
 }
 
+/*
+ * To the caller, and to its callers for as long as they are known. In another place than the
+ * constant one a builtin is found by the walker, too.
+ */
+static void go_on(struct program *p)
+{
+	const struct frame_chain chain = {
+		.begin = BLOB, .place = GENERATED, .shared = IS_CODE,
+		.instruction = V8_FRAME_OFFSET, .function = V8_FRAME_FUNCTION,
+		.context = V8_FRAME_CONTEXT, .own = V8_IS_BASELINE,
+		.flags = p->l->has_bare_regexp ? CHAIN_NUMBERS : 0,
+	};
+
+	frame_chain(&p->b, PC, &chain);
+	frame_jump_if_is_not(&p->b, GENERATED, CHAIN_ELSEWHERE, p->next);
+}
+
 static void make_labels(struct program *p)
 {
 	int *const labels[] = { &p->next, &p->typed, &p->no_frame, &p->builtin, &p->marked,
@@ -384,11 +422,7 @@ int v8_program(const struct v8_layout *l, struct frame_program *out)
 	emit_interpreted(&p);
 	try_others(&p);
 	step(&p);
-	/* In another place than this one a builtin is found by the walker, too. */
-	frame_set(b, GENERATED, 0);
-	frame_move(b, TMP, PC);
-	frame_minus(b, TMP, BLOB);
-	frame_jump_if_less(b, TMP, BYTES, p.next);
+	go_on(&p);
 	frame_place(b, p.native);
 	frame_yield(b, begin);
 	return frame_builder_finish(b, out);
