@@ -256,6 +256,11 @@ void frame_recall(struct frame_builder *b, int d, int s, int label)
 	put_jump(b, OP_RECALL, d, s, 0, label);
 }
 
+void frame_remember(struct frame_builder *b, int d, int s)
+{
+	put(b, OP_RECALL, d, s, RECALL_REMEMBER, 0);
+}
+
 void frame_advance(struct frame_builder *b, int d, int32_t value, int s, int label)
 {
 	put_jump(b, OP_ADVANCE, d, s, 0, label);

@@ -48,7 +48,10 @@ void frame_place(struct frame_builder *b, int label);	/* of the next operation *
 /* 0 or -EINVAL. */
 int frame_builder_finish(const struct frame_builder *b, struct frame_program *out);
 
-/* size: 1, 2, 4 or 8, or'ed with LOAD_DIRECT; or 8 | LOAD_STACK; and LOAD_MAY_FAIL. */
+/*
+ * size: 1, 2, 4 or 8, or'ed with LOAD_DIRECT and LOAD_OBJECT; or 8 | LOAD_STACK; and
+ * LOAD_MAY_FAIL.
+ */
 void frame_load(struct frame_builder *b, int d, int s, int32_t offset, int size);
 /* d is a multiple of 4. A field without size is not read, and its register is 0. */
 void frame_record(struct frame_builder *b, int d, int s, const struct record_field fields[4]);
@@ -77,6 +80,7 @@ void frame_jump_if_value(struct frame_builder *b, int s, int32_t value, int labe
 void frame_jump_if_masked(struct frame_builder *b, int s, uint32_t mask, uint32_t value, int label);
 void frame_jump_if_near(struct frame_builder *b, int d, int s, int bits, int label);
 void frame_recall(struct frame_builder *b, int d, int s, int label);
+void frame_remember(struct frame_builder *b, int d, int s);
 void frame_advance(struct frame_builder *b, int d, int32_t value, int s, int label);
 void frame_next(struct frame_builder *b, int d, int s, int label);
 

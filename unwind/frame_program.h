@@ -132,7 +132,8 @@ enum frame_opcode {
 	OP_STEP_SIZED,
 	/* jumps to operation f[0] if the low 32 bits of s, those of f[1] | f[2] << 16, are imm */
 	OP_IF_VALUE,
-	OP_RECALL,		/* d = what EMIT_REMEMBER has for code s, and jumps; or neither */
+	/* d = what is remembered for s, and jumps, or neither; n: RECALL_REMEMBER */
+	OP_RECALL,
 	OP_ADVANCE,		/* d = d + imm, and jumps to operation f[0] if d < s then */
 	/* What most frames are, many in a turn: see struct frame_list in frame_builder.h. */
 	OP_LIST,		/* d, s, n, imm and f as those of OP_RECORD */
@@ -184,9 +185,15 @@ enum { CHAIN_INTERPRETER, CHAIN_GENERATED, CHAIN_ELSEWHERE };
 /*
  * n of OP_LOAD: bytes, and whether the word alone is read instead of the page around it, or the
  * page of the native walker is used (the stack; the word is aligned). LOAD_MAY_FAIL: d = 0 where
- * nothing can be read, instead of failure.
+ * nothing can be read, instead of failure. LOAD_OBJECT: as frame_objects.h says.
  */
-enum { LOAD_SIZE = 15, LOAD_DIRECT = 16, LOAD_STACK = 32, LOAD_MAY_FAIL = 64 };
+enum {
+	LOAD_SIZE = 15,
+	LOAD_DIRECT = 16,
+	LOAD_STACK = 32,
+	LOAD_MAY_FAIL = 64,
+	LOAD_OBJECT = 128
+};
 
 /* n of OP_WALKER: s = 1: the pc is in generated code without a file, 0: in a file. */
 #define WALKER_PLACE 1
@@ -203,6 +210,9 @@ enum { LOAD_SIZE = 15, LOAD_DIRECT = 16, LOAD_STACK = 32, LOAD_MAY_FAIL = 64 };
  * the stack ends: it must depend on the code alone.
  */
 enum { EMIT_COOKIE = 15, EMIT_ADDRESS = 16, EMIT_REMEMBER = 32 };
+
+/* n of OP_RECALL: d is remembered for s until the stack ends, on which it must depend alone. */
+#define RECALL_REMEMBER 1
 
 /* Why frames are missing. The instruction of a mark. */
 enum runtime_failure {

@@ -24,7 +24,7 @@ enum frame_here {
 	HERE_EMITTED,			/* steps: the program has emitted what stands for it */
 };
 
-#define FRAME_MEMO 8
+#define FRAME_MEMO 16		/* a power of two */
 
 /* A function that this stack has shown (OP_KEEP). */
 struct frame_known {

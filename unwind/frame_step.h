@@ -237,7 +237,11 @@ UNWIND_INLINE int frame_load(void *env, struct unwinder *w, uint64_t addr, uint3
 
 	if (how & LOAD_STACK)
 		return unwind_read(env, w, addr, value);
-	if (how & LOAD_DIRECT || (in_page & 7) + size > 8) {
+	if (how & LOAD_OBJECT && (in_page & 7) + size <= 8) {
+		if (FRAME_OBJECT_WORD(env, w, addr))
+			return 1;
+		word = w->objects.word;
+	} else if (how & LOAD_DIRECT || (in_page & 7) + size > 8) {
 		if (unwind_read_word(env, addr, &word))
 			return 1;
 	} else {
@@ -433,7 +437,9 @@ UNWIND_INLINE int frame_operation(void *env, struct unwinder *w, const struct fr
 		return 0;
 	}
 	if (code == OP_RECALL) {
-		if (frame_recall(w, s, dp))
+		if (op->n & RECALL_REMEMBER)
+			frame_remember(w, s, d);
+		else if (frame_recall(w, s, dp))
 			w->run.at = (uint32_t)op->imm;
 		return 0;
 	}

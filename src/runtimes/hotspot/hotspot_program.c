@@ -9,6 +9,7 @@ enum { BEGIN_OF_INTERPRETER = HOTSPOT_CONST_INTERPRETER,
        VTABLE_TEXT = HOTSPOT_CONST_VTABLE, ADAPTER_TEXT = HOTSPOT_CONST_ADAPTER,
        KIND = 4, SIZE = 5, LIMIT = 6, ID = 7,	/* of the block, one record */
        PC = 8, SP = 9, FP = 10, EXACT = 11,
+       POOL = 4, CLASS = 6,		/* instead of these */
        CODE = 12, CODE_BYTES = 13, T = 14, U = 15, BCP = CODE_BYTES, FAR = CODE_BYTES };
 
 /* Numbers of kinds (CodeBlobKind). */
@@ -206,24 +207,37 @@ static void check_fp(const struct writer *w, int label)
 	frame_jump_if_not_zero(w->b, T, label);
 }
 
-/* Adds the symbol of the class's name and its number to ID. U has a ConstMethod of the class. */
+#define OBJECT_WORD (8 | LOAD_DIRECT | LOAD_OBJECT)
+
+/*
+ * Adds the symbol of the class's name and its number to ID. U has a ConstMethod of the class. Its
+ * methods have their pool of constants in common, so the reads behind it are spared where this
+ * stack has shown another one.
+ */
 static void add_class_name(const struct writer *w, uint32_t number)
 {
-	const int word = 8 | LOAD_DIRECT | LOAD_MAY_FAIL;
+	const int word = OBJECT_WORD | LOAD_MAY_FAIL, known = frame_label(w->b);
 
-	frame_load(w->b, T, U, (int32_t)w->l->const_constants, word);
-	frame_load(w->b, T, T, (int32_t)w->l->pool_holder, word);
-	frame_load(w->b, T, T, (int32_t)w->l->klass_name, word);
-	frame_plus(w->b, ID, T);
-	frame_load(w->b, T, T, (int32_t)number, 2 | LOAD_DIRECT | LOAD_MAY_FAIL);
+	frame_load(w->b, POOL, U, (int32_t)w->l->const_constants, word);
+	frame_recall(w->b, CLASS, POOL, known);
+	frame_load(w->b, T, POOL, (int32_t)w->l->pool_holder, word);
+	frame_load(w->b, CLASS, T, (int32_t)w->l->klass_name, word);
+	/* 16 bits, in one half of a word of 32. */
+	frame_load(w->b, T, CLASS, (int32_t)(number & ~3u),
+		   4 | LOAD_DIRECT | LOAD_OBJECT | LOAD_MAY_FAIL);
+	frame_shift_left(w->b, T, T, number & 2 ? 32 : 48);
+	frame_shift_right(w->b, T, T, 48);
 	frame_shift_left(w->b, T, T, 16);
-	frame_plus(w->b, ID, T);
+	frame_plus(w->b, CLASS, T);
+	frame_remember(w->b, CLASS, POOL);
+	frame_place(w->b, known);
+	frame_plus(w->b, ID, CLASS);
 }
 
 /*
  * The method of the frame at FP to CODE, its ConstMethod to U, and HOTSPOT_METHOD_COOKIE to ID. Of
  * classes that came with the JVM the number may not be in memory: they stay, and need none. The
- * four reads that lead to the number are spared where this stack has shown the method before.
+ * reads that lead to the number are spared where this stack has shown the method before.
  */
 static void load_method(const struct writer *w)
 {
@@ -231,7 +245,7 @@ static void load_method(const struct writer *w)
 	const int known = frame_label(w->b);
 
 	frame_load(w->b, CODE, FP, METHOD, STACK_WORD);
-	frame_load(w->b, U, CODE, (int32_t)w->l->method_const, 8 | LOAD_DIRECT);
+	frame_load(w->b, U, CODE, (int32_t)w->l->method_const, OBJECT_WORD);
 	if (has(number))
 		frame_recall(w->b, ID, CODE, known);
 	frame_shift_right(w->b, ID, U, 3);
