@@ -194,7 +194,7 @@ static __always_inline void gather_user_here(struct env *e, struct task_struct *
 	} else if (load_user_regs(&g->unwinder, task)) {
 		g->head.end = UNWIND_BUG;
 	} else if (knobs.want_user) {
-		gather_user(g, e, step_sampler);
+		gather_user(g, e, step_memo);
 	}
 }
 

@@ -259,7 +259,7 @@ static __always_inline void gather_probe_user(const struct probe_place *p, struc
 	if (failed)
 		g->head.end = UNWIND_BUG;
 	else
-		gather_user(g, e, step_sampler);
+		gather_user(g, e, step_memo);
 }
 
 static __always_inline void gather_probe_kernel(const struct probe_place *p, struct gather *g)

@@ -82,6 +82,7 @@ uint32_t search_page(struct unwinder *w, uint32_t page, uint32_t key);
 int guess_nofault(struct unwinder *w);
 int replaced_return(struct unwinder *w);
 static __always_inline int guess_on(void *env, struct unwinder *w);
+static __always_inline int step_plain(void *env);
 struct gather;
 int frame_turns_nofault(struct gather *g);
 static __always_inline void frame_turn_on(void *env);
@@ -90,6 +91,7 @@ int is_loop(struct unwinder *w, uint64_t pc);
 uint32_t place_of_walker(struct unwinder *w, uint64_t begin, uint64_t bytes);
 uint64_t prologue_mask(uint64_t code, uint64_t next);
 #define UNWIND_GUESS_ON guess_on
+#define UNWIND_STEP_PLAIN(env, w, frames) step_plain(env)
 #define UNWIND_RUNTIMES
 #define UNWIND_MAY_RUN knobs.runtimes
 #define UNWIND_KNOWS_RARE knobs.rare
@@ -152,9 +154,10 @@ struct env {
 	struct gather *g;
 	struct task_struct *task;	/* when sleepable: whose memory is read */
 	uint64_t switches;		/* of task, when its registers were read */
-	struct unwind_memo *memo;	/* of the thread: step_sampler only */
+	struct unwind_memo *memo;	/* of the thread: step_memo, step_sampler */
 	bool on_lock;			/* the holder it waits for may change while it sleeps */
 	bool sleepable;			/* a constant in each callback, so one branch is left */
+	bool samples;			/* likewise: there is stack for one function call more */
 };
 
 static __always_inline struct unwind_memo *memo_of(struct gather *g)
@@ -239,120 +242,7 @@ static __always_inline int unwind_thread_pointer(void *env, uint64_t *value)
 #endif
 }
 
-/*
- * Parts of a step are functions of their own. Those that read no other task's memory are global,
- * and the verifier goes through each once for all programs. A task cannot be given to a global
- * function; the others are checked where they are called, but 6.18 follows the stack of a function
- * through all of its instructions at the end of each path: a step in one piece took 20 ms more.
- */
-__noinline int guess_nofault(struct unwinder *w)
-{
-	struct env e = {};
-
-	return w ? unwind_guess_on(&e, w) : 1;
-}
-
-static __noinline int guess_sleepable(struct gather *g, struct task_struct *task)
-{
-	struct env e = { .g = g, .task = task, .sleepable = true };
-
-	return unwind_guess_on(&e, &g->unwinder);
-}
-
-static __always_inline int guess_on(void *env, struct unwinder *w)
-{
-	struct env *e = env;
-
-	return e->sleepable ? guess_sleepable(e->g, e->task) : guess_nofault(w) != 0;
-}
-
-/* A program that may sleep reads no pages of objects: a word of them costs it as much. */
-static __always_inline int unwind_load_object(void *env, struct unwinder *w, uint32_t i,
-					      uint64_t addr)
-{
-	void *to = w->objects.pages + (i & (FRAME_OBJECT_PAGES - 1)) * UNWIND_MEMORY_PAGE;
-
-	(void)env;
-	return bpf_probe_read_user(to, UNWIND_MEMORY_PAGE, (void *)addr) != 0;
-}
-
-__noinline int object_word_nofault(struct unwinder *w, uint64_t addr)
-{
-	struct env e = {};
-
-	return w ? frame_object_word(&e, w, addr) : 1;
-}
-
-static __always_inline int object_word(void *env, struct unwinder *w, uint64_t addr)
-{
-	struct env *e = env;
-
-	return e->sleepable ? unwind_read_word(env, addr, &w->objects.word)
-			    : object_word_nofault(w, addr);
-}
-
-/* A call costs as much as some operations do, and a step of the walk more. */
-#define TURNS_A_STEP 4
-#define ROWS_A_TURN 16
-
-/* Functions of their own for the verifier, which goes through them once for all programs. */
-__noinline int frame_turn_nofault(struct gather *g)
-{
-	struct env e = { .g = g };
-
-	return g ? frame_operations(&e, &g->unwinder, g->frames, 1) : 0;
-}
-
-__noinline int frame_list_nofault(struct gather *g)
-{
-	struct env e = { .g = g };
-
-	return g ? frame_list(&e, &g->unwinder, g->frames, 2) : 0;
-}
-
-__noinline int frame_chain_nofault(struct gather *g)
-{
-	struct env e = { .g = g };
-
-	return g ? frame_chain(&e, &g->unwinder, g->frames, 1) : 0;
-}
-
-__noinline int frame_turns_nofault(struct gather *g)
-{
-	if (!g)
-		return 0;
-	for (int i = 0; i < TURNS_A_STEP; i++) {
-		int row = frame_turn_nofault(g);
-
-		for (int j = 0; row && j < ROWS_A_TURN; j++) {
-			if (!(row == FRAME_LIST ? frame_list_nofault(g) : frame_chain_nofault(g)))
-				break;
-			if (j + 1 < ROWS_A_TURN)
-				g->unwinder.run.at++;
-		}
-		if (READ_NOW(g->unwinder.run.state) != RUN_ON)
-			break;
-	}
-	return 0;
-}
-
-static __noinline int frame_turn_sleepable(struct gather *g, struct task_struct *task)
-{
-	struct env e = { .g = g, .task = task, .sleepable = true };
-
-	frame_turn(&e, &g->unwinder, g->frames, 0);
-	return 0;
-}
-
-static __always_inline void frame_turn_on(void *env)
-{
-	struct env *e = env;
-
-	if (e->sleepable)
-		frame_turn_sleepable(e->g, e->task);
-	else
-		frame_turns_nofault(e->g);
-}
+#include "bpf/step_parts.bpf.h"
 
 /* ---- pending uretprobes ---- */
 
@@ -432,9 +322,18 @@ static long step_nofault(uint32_t i, struct env *ctx)
 	return shadow_step(&e, e.g);
 }
 
-static long step_sampler(uint32_t i, struct env *ctx)
+static long step_memo(uint32_t i, struct env *ctx)
 {
 	struct env e = { .g = ctx->g, .memo = knobs.memos ? ctx->memo : 0 };
+
+	return shadow_step(&e, e.g);
+}
+
+static long step_sampler(uint32_t i, struct env *ctx)
+{
+	struct env e = {
+		.g = ctx->g, .memo = knobs.memos ? ctx->memo : 0, .samples = true
+	};
 
 	return shadow_step(&e, e.g);
 }
@@ -512,12 +411,13 @@ typedef long (*step_fn)(uint32_t i, struct env *ctx);
 
 /*
  * Unwinds the user stack from g->unwinder.regs. step says how memory is read: step_sampler,
- * step_nofault or step_sleepable.
+ * step_memo, step_nofault or step_sleepable.
  */
 static __always_inline void gather_user(struct gather *g, struct env *e, step_fn step)
 {
 	struct unwinder *w = &g->unwinder;
-	const bool recalls = step == step_sampler && knobs.memos && knobs.mode & UNWIND_BY_TABLES;
+	const bool recalls = (step == step_sampler || step == step_memo) && knobs.memos &&
+			     knobs.mode & UNWIND_BY_TABLES;
 
 #ifdef ARCH_CS_COMPAT
 	if ((uint16_t)w->regs[ARCH_REG_CS] == ARCH_CS_COMPAT) {

@@ -105,6 +105,7 @@ typedef uint64_t __attribute__((may_alias)) unwind_word;
 #define UNWIND_LOOK_UP unwind_find_other_mapping
 #define UNWIND_SEARCH_PAGE unwind_search_page
 #define UNWIND_GUESS_ON unwind_guess_on
+#define UNWIND_STEP_PLAIN unwind_step_plain
 #define UNWIND_PROLOGUE_MASK arch_prologue_mask
 #endif
 
@@ -509,6 +510,14 @@ UNWIND_INLINE int unwind_guess_on(void *env, struct unwinder *w)
 	return unwind_search_here(env, w);
 }
 
+/* A step that runs no frame program and guesses nothing but the frame pointer. */
+UNWIND_INLINE int unwind_step_plain(void *env, struct unwinder *w, uint64_t *frames)
+{
+	if (w->guess == GUESS_NOTHING && unwind_step_known(env, w, frames))
+		return 1;
+	return w->guess == GUESS_FRAME_POINTER ? unwind_guess_fp(env, w, frames) : 0;
+}
+
 /*
  * One step. Each kind of step has its own path through this function, so that the verifier's work
  * is a sum and not a product.
@@ -519,7 +528,5 @@ UNWIND_INLINE int unwind_step(void *env, struct unwinder *w, uint64_t *frames)
 		return unwind_step_runtime(env, w, frames);
 	if (w->guess != GUESS_NOTHING && w->guess != GUESS_FRAME_POINTER)
 		return UNWIND_GUESS_ON(env, w);
-	if (w->guess == GUESS_NOTHING && unwind_step_known(env, w, frames))
-		return 1;
-	return w->guess == GUESS_FRAME_POINTER ? unwind_guess_fp(env, w, frames) : 0;
+	return UNWIND_STEP_PLAIN(env, w, frames);
 }
