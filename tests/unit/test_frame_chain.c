@@ -249,7 +249,7 @@ static int read_objects(void *ctx, uint64_t addr, void *buf, size_t len)
 }
 
 /* Walks frames of these codes, and checks their cookies. */
-static void walk_codes(const uint64_t codes[128], int nr)
+static void walk_codes(const uint64_t codes[129], int nr)
 {
 	static const struct frame_list list = {
 		.fields = { { 0, 8 }, { 8, 8 }, { 16, 8 }, { 24, 1 } }, .special = 255, .cookie = 0, .kind = RUNTIME_FRAME_INTERPRETED,
@@ -275,7 +275,7 @@ static void walk_codes(const uint64_t codes[128], int nr)
 
 static void pages_of_objects_are_read_once(void **state)
 {
-	uint64_t codes[128] = { 0 };
+	uint64_t codes[129] = { 0 };
 
 	(void)state;
 	for (int i = 0; i < 16; i++)
@@ -292,7 +292,7 @@ static void pages_of_objects_are_read_once(void **state)
 
 static void scattered_objects_are_read_alone(void **state)
 {
-	uint64_t codes[128] = { 0 };
+	uint64_t codes[129] = { 0 };
 
 	(void)state;
 	for (int i = 0; i < 16; i++)
