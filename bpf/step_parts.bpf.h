@@ -6,8 +6,8 @@
  * Those that read no other task's memory are global, and the verifier goes through each once for
  * all programs. A task cannot be given to a global function; the others are checked where they are
  * called, but 6.18 follows the stack of a function through all of its instructions at the end of
- * each path: a step in one piece took 20 ms more. And the stacks of a chain of calls are 512 bytes
- * together, on 6.1 in pieces of 32: no part calls another one.
+ * each path: a step in one piece took 20 ms more. And the stacks of a chain of calls have 512 bytes
+ * together, on 6.1 in pieces of 32, so parts call no others where there is a way around it.
  */
 #pragma once
 
