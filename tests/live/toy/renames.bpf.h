@@ -78,8 +78,8 @@ static __always_inline bool renames_put(struct gather *g, struct env *e, uint32_
 	if (dump) {
 		g->head.flags |= WIRE_DUMP;
 		bytes = gather_dump(g, e, dump, WIRE_DUMP_PAGES, copy_page_nofault);
-		if (bytes && bytes <= sizeof(*dump) &&
-		    !bpf_ringbuf_output(&renames_ring, dump, bytes, BPF_RB_FORCE_WAKEUP))
+		if (bytes && bytes <= STACK_DUMP_BYTES &&
+		    !bpf_ringbuf_output(&renames_ring, &dump->w, bytes, BPF_RB_FORCE_WAKEUP))
 			return true;
 		g->head.flags &= ~WIRE_DUMP;
 	}
