@@ -36,6 +36,9 @@ enum { CPU_CLOCK = 1, SNAPSHOT };
 enum { SHOP_MAIN = 1, PARSE, DRAW, CRON_MAIN, SYS_ENTRY, FUTEX_WAIT, FUNCTIONS = FUTEX_WAIT };
 enum { ST_PARSE = 2, ST_DRAW, ST_CRON = 7 };
 
+/* The sample of each second behind which its scan stands. */
+#define BEFORE_SCAN 33
+
 struct maker {
 	struct trace_writer *w;
 	bool is_hostile;
@@ -138,21 +141,36 @@ static void put_row(struct maker *m, uint64_t at, uint32_t scan, uint32_t thread
 			      .wait = locked ? 0x7f00 : 0, .owner = locked ? 101 : 0 });
 }
 
+/*
+ * Samples and rows of scans come out in the order of time then, as from a recorder that is read while it writes. Within a chunk
+ * samples would come first.
+ */
+static void end_chunk(struct maker *m)
+{
+	if (trace_writer_flush(m->w))
+		exit(1);
+}
+
+static void put_typical_scan(struct maker *m, uint32_t scan)
+{
+	uint64_t at = (scan - 1) * S + S / 3;
+
+	end_chunk(m);
+	put_row(m, at, scan, 1, TASK_RUNNING);
+	put_row(m, at + 1000, scan, 2, scan % 2 ? TASK_RUNNABLE : TASK_DISK);
+	put_row(m, at + 2000, scan, 3, TASK_SLEEPING);
+	PUT(SCAN, scan, { .scan = scan, .time_ns = S + at, .duration_ns = 3000, .interval_ns = S, .tasks_seen = 3, .rows = 3 });
+	end_chunk(m);
+}
+
 static void put_typical(struct maker *m)
 {
 	for (uint64_t i = 0; i < 990; i++) {
 		put_sample(m, i * PERIOD, 1 + i % 2, i & 1, i < 495 ? ST_PARSE : ST_DRAW);
 		if (i % 99 == 50)
 			put_sample(m, i * PERIOD + 1000, 4, 1, ST_CRON);
-	}
-	for (uint32_t scan = 1; scan <= 10; scan++) {
-		uint64_t at = (scan - 1) * S + S / 3;
-
-		put_row(m, at, scan, 1, TASK_RUNNING);
-		put_row(m, at + 1000, scan, 2, scan % 2 ? TASK_RUNNABLE : TASK_DISK);
-		put_row(m, at + 2000, scan, 3, TASK_SLEEPING);
-		PUT(SCAN, scan, { .scan = scan, .time_ns = S + at, .duration_ns = 3000, .interval_ns = S,
-				  .tasks_seen = 3, .rows = 3 });
+		if (i % 99 == BEFORE_SCAN)
+			put_typical_scan(m, (uint32_t)(i / 99 + 1));
 	}
 }
 
@@ -167,6 +185,18 @@ static void put_waiting(struct maker *m, uint64_t at, uint32_t scan, uint32_t th
 static void put_scan(struct maker *m, uint64_t at, uint32_t scan, uint32_t rows)
 {
 	PUT(SCAN, scan, { .scan = scan, .time_ns = S + at, .duration_ns = 3000, .interval_ns = S, .tasks_seen = rows, .rows = rows });
+}
+
+static void put_named_scan(struct maker *m, uint32_t scan)
+{
+	uint64_t at = (scan - 1) * S + S / 3;
+
+	end_chunk(m);
+	put_waiting(m, at, scan, 5, 0x7f00, scan == 3 ? 302 : 0);
+	put_waiting(m, at, scan, 6, 0x7f40, 0);
+	put_waiting(m, at, scan, scan <= 3 ? 7 : 8, 0x7f80, 300);
+	put_scan(m, at, scan, 3);
+	end_chunk(m);
 }
 
 static void put_named(struct maker *m)
@@ -184,15 +214,10 @@ static void put_named(struct maker *m)
 	put_node(m, 10, 9, DRAW);
 	put_node(m, 11, 10, PARSE);
 	put_node(m, 12, 11, DRAW);
-	for (uint64_t i = 0; i < 594; i++)
+	for (uint64_t i = 0; i < 594; i++) {
 		put_sample(m, i * PERIOD, 5 + (i & 1), 0, i % 6 ? 12 : 8);
-	for (uint32_t scan = 1; scan <= 6; scan++) {
-		uint64_t at = (scan - 1) * S + S / 3;
-
-		put_waiting(m, at, scan, 5, 0x7f00, scan == 3 ? 302 : 0);
-		put_waiting(m, at, scan, 6, 0x7f40, 0);
-		put_waiting(m, at, scan, scan <= 3 ? 7 : 8, 0x7f80, 300);
-		put_scan(m, at, scan, 3);
+		if (i % 99 == BEFORE_SCAN)
+			put_named_scan(m, (uint32_t)(i / 99 + 1));
 	}
 }
 

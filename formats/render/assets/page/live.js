@@ -123,16 +123,29 @@ function update()
 		performance.clearMeasures("update");
 	store.publish(data);
 	preferCpuTime();
+	const keys = takeNamedEvent() ? [...Object.keys(FIRST), "live"] : ["live"];
+
 	Object.assign(state, followedWindow(state.last));
 	updating = true;
 	try {
 		if (names)
 			findNames(names);
 		fillFacts();
-		show(new Set(["live"]));
+		show(new Set(keys));
 	} finally {
 		updating = false;
 	}
+}
+
+/* The event that the address names may come later than others. Until then another one is shown. */
+function takeNamedEvent()
+{
+	const p = new URLSearchParams(location.hash.slice(1)), named = Number(p.get("event"));
+
+	if (!p.has("event") || named === state.event || !data.events[named])
+		return false;
+	readHash();
+	return true;
 }
 
 /* Snapshots may come before the first sample of CPU time. */
