@@ -11,6 +11,13 @@
 #include "bpf/wire.h"
 #include "unwind/unwind_limits.h"
 
+/*
+ * An entry of a map that several runs share has a word, busy: who claims the entry has it until it
+ * is left. false: another run has it.
+ */
+#define CLAIM(busy) (!__sync_val_compare_and_swap(busy, 0, 1))
+#define LEAVE(busy) __sync_lock_test_and_set(busy, 0)
+
 #define MAX_PROCESSES 16384
 #define MAX_TARGETS 16384
 #define MAX_RUNTIMES 4096

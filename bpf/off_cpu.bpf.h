@@ -97,13 +97,13 @@ static __always_inline uint64_t put_deferred(struct gather *g, struct env *e)
 	bool done;
 
 	if (!dump || bpf_ringbuf_query(&off_cpu_ring, BPF_RB_AVAIL_DATA) > knobs.ring_room ||
-	    !claim_slot(&dump->busy))
+	    !CLAIM(&dump->busy))
 		return 1;
 	g->head.flags |= WIRE_DUMP;
 	bytes = gather_dump(g, e, dump, WIRE_DUMP_PAGES, copy_page_nofault);
 	done = bytes && bytes <= STACK_DUMP_BYTES &&
 	       !bpf_ringbuf_output(&off_cpu_ring, &dump->w, bytes, BPF_RB_FORCE_WAKEUP);
-	leave_slot(&dump->busy);
+	LEAVE(&dump->busy);
 	if (!done)
 		g->head.flags &= ~WIRE_DUMP;
 	return !done;

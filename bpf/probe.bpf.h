@@ -126,7 +126,7 @@ static __always_inline struct probe_slot *take_slot(uint32_t *number)
 		uint32_t at = first + i;
 		struct probe_slot *s = bpf_map_lookup_elem(&probe_slots, &at);
 
-		if (s && !__sync_val_compare_and_swap(&s->busy, 0, 1)) {
+		if (s && CLAIM(&s->busy)) {
 			*number = at;
 			return s;
 		}
@@ -136,7 +136,7 @@ static __always_inline struct probe_slot *take_slot(uint32_t *number)
 
 static __always_inline void release_slot(struct probe_slot *s)
 {
-	__sync_lock_test_and_set(&s->busy, 0);
+	LEAVE(&s->busy);
 }
 
 static __always_inline struct probe_memo *take_memo(uint32_t tid, uint32_t slot)
@@ -144,7 +144,7 @@ static __always_inline struct probe_memo *take_memo(uint32_t tid, uint32_t slot)
 	uint32_t at = tid % PROBE_MEMOS;
 	struct probe_memo *m = bpf_map_lookup_elem(&probe_memos, &at);
 
-	if (m && !__sync_val_compare_and_swap(&m->busy, 0, 1))
+	if (m && CLAIM(&m->busy))
 		return m;
 	at = PROBE_MEMOS + slot;
 	return bpf_map_lookup_elem(&probe_memos, &at);
@@ -295,13 +295,13 @@ static __always_inline bool submit_probe_dump(struct gather *g, struct env *e, u
 	bool done;
 
 	if (!dump || bpf_ringbuf_query(&probe_ring, BPF_RB_AVAIL_DATA) > 2 * knobs.ring_room ||
-	    !claim_slot(&dump->busy))
+	    !CLAIM(&dump->busy))
 		return false;
 	g->head.flags |= WIRE_DUMP;
 	bytes = gather_dump(g, e, dump, PROBE_DUMP_PAGES, copy_page_nofault);
 	done = bytes && bytes <= sizeof(dump->w) + PROBE_DUMP_PAGES * UNWIND_MEMORY_PAGE &&
 	       !bpf_ringbuf_output(&probe_ring, &dump->w, bytes, BPF_RB_FORCE_WAKEUP);
-	leave_slot(&dump->busy);
+	LEAVE(&dump->busy);
 	if (!done)
 		g->head.flags &= ~WIRE_DUMP;
 	return done;
@@ -369,7 +369,7 @@ static __always_inline void take_probe_stack(const struct probe_place *p, struct
 	e.g->returned = p->in_user ? p->returned : 0;
 	gather_probe_user(p, e.g, &e, task);
 	if (memo)
-		__sync_lock_test_and_set(&memo->busy, 0);
+		LEAVE(&memo->busy);
 	gather_probe_kernel(p, e.g);
 	probe_count(c, give_probe(e.g, &e, number));
 	release_slot(s);

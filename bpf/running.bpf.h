@@ -152,14 +152,14 @@ static __always_inline void submit_running(struct gather *g, struct env *e)
 	uint32_t slot = knobs.running_slot + shared_slot(bpf_get_smp_processor_id()), bytes = 0;
 	struct stack_dump *dump = is_deferred(g) ? bpf_map_lookup_elem(&dump_scratch, &slot) : 0;
 
-	if (dump && claim_slot(&dump->busy)) {
+	if (dump && CLAIM(&dump->busy)) {
 		bool done;
 
 		g->head.flags |= WIRE_DUMP;
 		bytes = gather_dump(g, e, dump, WIRE_DUMP_PAGES, copy_page_nofault);
 		done = bytes && bytes <= STACK_DUMP_BYTES &&
 		       !bpf_ringbuf_output(&oncpu_ring, &dump->w, bytes, BPF_RB_NO_WAKEUP);
-		leave_slot(&dump->busy);
+		LEAVE(&dump->busy);
 		if (done)
 			return;
 		g->head.flags &= ~WIRE_DUMP;

@@ -60,13 +60,13 @@ static __always_inline bool submit_dump(struct gather *g, struct env *e, uint16_
 	bool done;
 
 	if (!dump || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > knobs.ring_room ||
-	    !claim_slot(&dump->busy))
+	    !CLAIM(&dump->busy))
 		return false;
 	g->head.flags |= dump_flags;
 	bytes = gather_dump(g, e, dump, WIRE_DUMP_PAGES, copy_page_nofault);
 	done = bytes && bytes <= STACK_DUMP_BYTES &&
 	       !bpf_ringbuf_output(&ring, &dump->w, bytes, wake_flags(g, true));
-	leave_slot(&dump->busy);
+	LEAVE(&dump->busy);
 	if (!done)
 		g->head.flags &= ~dump_flags;
 	return done;
@@ -80,7 +80,7 @@ static __always_inline bool submit_delta(struct gather *g)
 	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
 	bool done;
 
-	if (!d || waiting > knobs.ring_room || !claim_slot(&d->busy))
+	if (!d || waiting > knobs.ring_room || !CLAIM(&d->busy))
 		return false;
 	g->head.flags |= WIRE_DELTA;
 	bytes = gather_delta(g, d, mirror, waiting);
@@ -88,7 +88,7 @@ static __always_inline bool submit_delta(struct gather *g)
 	       !bpf_ringbuf_output(&ring, &d->record, bytes, wake_flags(g, true));
 	if (!done)
 		delta_was_lost(d);
-	leave_slot(&d->busy);
+	LEAVE(&d->busy);
 	if (!done)
 		g->head.flags &= ~WIRE_DELTA;
 	return done;

@@ -54,7 +54,7 @@ static __always_inline struct shadow_slot *take_shadow_slot(void)
 		uint32_t at = first + i;
 		struct shadow_slot *s = bpf_map_lookup_elem(&shadow_slots, &at);
 
-		if (s && !__sync_val_compare_and_swap(&s->busy, 0, 1))
+		if (s && CLAIM(&s->busy))
 			return s;
 	}
 	return 0;
@@ -228,7 +228,7 @@ __noinline uint64_t values_id(uint64_t regs, uint32_t number, uint32_t event)
 	s->w.id = (mix(s->hash, f->nr_values) & UNWIND_ADDRESS_MASK) | UNWIND_SHADOW;
 	tell_texts(s);
 	id = s->w.id;
-	__sync_lock_test_and_set(&s->busy, 0);
+	LEAVE(&s->busy);
 	return id;
 }
 
@@ -264,7 +264,7 @@ static __always_inline void shadow_entry(const uint64_t *regs, uint32_t number,
 		s->regs[i] = regs[i];
 	new.begin = regs[ARCH_REG_PC] - p->before;
 	new.id = shadow_id(number, p, s);
-	__sync_lock_test_and_set(&s->busy, 0);
+	LEAVE(&s->busy);
 	put_shadow(f, key, &new);
 	shadow_count(SHADOW_ENTERED);
 }

@@ -38,16 +38,6 @@ static __always_inline uint32_t shared_slot(uint32_t i)
 	return i % knobs.shared_slots;
 }
 
-static __always_inline bool claim_slot(uint32_t *busy)
-{
-	return !__sync_val_compare_and_swap(busy, 0, 1);
-}
-
-static __always_inline void leave_slot(uint32_t *busy)
-{
-	__sync_lock_test_and_set(busy, 0);
-}
-
 /* Whether user space is to unwind the stack again. */
 static __always_inline bool is_deferred(const struct gather *g)
 {

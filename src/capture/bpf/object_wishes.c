@@ -28,6 +28,7 @@ struct relo {				/* struct bpf_core_relo of linux/bpf.h */
 	uint32_t insn_off, type_id, access_off, kind;
 };
 
+/* Programs of these sections are loaded by parallel_load.c, which has a row for each, too. */
 static const struct prefix {
 	const char *section, *type;
 	uint32_t kind;

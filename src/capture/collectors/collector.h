@@ -52,7 +52,7 @@ struct capture_options {
 	struct event_list events;
 	double freq_hz;
 	bool include_idle;		/* ticks of idle CPUs are samples, too */
-	bool is_followed;		/* somebody reads the trace as it grows */
+	bool is_followed;		/* its trace is read while it grows: top, pipes */
 	struct cpu_list cpus;		/* empty: all */
 	/* Scans. */
 	double scan_hz;

@@ -21,10 +21,10 @@
 #include "src/proc/cpu_time.h"
 
 /*
- * The ring is drained so often even when it is far from full. Where nothing new has come for a
- * while, and nobody follows the recording, each turn finds little to do: then there are fewer. A
- * stack that has no tables yet, or new code of a runtime, still wakes the reader at once
- * (bpf/sample.bpf.h).
+ * The ring is drained so often even when it is far from full. A turn finds little to do when no
+ * frame and no thread has been new for CALM_AFTER_NS. The ring is then drained less often, unless
+ * the trace is read while it grows. A stack that has no tables yet, or new code of a runtime, still
+ * wakes the reader at once (bpf/sample.bpf.h).
  */
 #define LOOK_EVERY_NS (100 * NSEC_PER_MSEC)
 #define CALM_LOOK_NS (300 * NSEC_PER_MSEC)
