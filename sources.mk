@@ -251,6 +251,7 @@ CAPTURE_SRCS := \
 	src/capture/bpf/probe_misses.c \
 	src/capture/bpf/slab_publisher.c \
 	src/capture/bpf/traced_function.c \
+	src/capture/bpf/trusted_args.c \
 	src/capture/bpf/uprobe_multi.c \
 	src/capture/bpf/wait_calls.c \
 	src/capture/collectors/collectors.c \

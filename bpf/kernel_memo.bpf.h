@@ -88,7 +88,14 @@ struct kernel_words {
 	uint64_t period;	/* the scan, or the period, that learnt counts for */
 	uint32_t learnt, met;	/* attempts to learn; stacks that a memo knew, in all periods */
 	uint64_t next_way;	/* of a set: where the next memo goes */
-	uint64_t slots[MEMO_BITS];	/* those of an address; the program's own stack is small */
+	/* What learning looks for; the program's own stack is small. */
+	uint64_t slots[MEMO_BITS];	/* those of an address */
+	uint64_t address;
+	uint32_t frame;			/* its number */
+	uint32_t times, at;		/* how often it stands on the stack, and where last */
+	uint32_t own;			/* frames in front of the first that is on a slot */
+	uint32_t first;			/* of the kernel's answer in the frames */
+	uint32_t open;			/* some address has more than one slot */
 	struct kernel_memo found;
 	uint64_t nr;
 	uint64_t word[MEMO_WORDS];
@@ -127,15 +134,10 @@ struct kernel_recall {
 struct memo_loop {
 	struct kernel_words *words;
 	struct kernel_memo *memo;
-	const struct gather *g;		/* its frames from first on are the kernel's answer */
-	uint64_t address;
+	struct gather *g;		/* its frames from first on are the kernel's answer */
 	struct memo_set *set;
 	uint32_t first;
-	uint32_t times, at;		/* how often address stands on the stack, and where last */
-	uint32_t own;			/* frames in front of the first that is on a slot */
-	uint32_t frame;			/* the one that is being looked for */
 	bool differs;
-	bool open;			/* some address has more than one slot */
 };
 
 static long compare_slot(uint32_t i, struct memo_loop *l)
@@ -187,7 +189,7 @@ static long compare_frame(uint32_t i, struct memo_loop *l)
 }
 
 /* Whether the kernel has unwound another stack than the memo knows. */
-static __always_inline bool is_misled(struct kernel_memo *memo, const struct gather *g)
+static __always_inline bool is_misled(struct kernel_memo *memo, struct gather *g)
 {
 	uint32_t own = g->head.nr_kernel - memo->nr;
 	struct memo_loop l = { .memo = memo, .g = g, .first = g->head.nr_user + own };
@@ -200,46 +202,59 @@ static __always_inline bool is_misled(struct kernel_memo *memo, const struct gat
 
 static long count_word(uint32_t i, struct memo_loop *l)
 {
+	struct kernel_words *words = l->words;
 	uint64_t bit = 1ull << (i & 63);
 	uint32_t at = i / 64 & (MEMO_BITS - 1);
 
 	i &= MEMO_WORDS - 1;
-	if (l->words->word[i] == l->address &&
-	    l->set->draft.slots[l->frame & (MEMO_FRAMES - 1)][at] & bit) {
-		l->times++;
-		l->at = i;
-		l->words->slots[at] |= bit;
+	if (words->word[i] == words->address &&
+	    l->set->draft.slots[words->frame & (MEMO_FRAMES - 1)][at] & bit) {
+		words->times++;
+		words->at = i;
+		words->slots[at] |= bit;
 	}
 	return 0;
 }
 
-/* Leaves the slots in the draft in which the address of frame i was found now, too. */
-static long find_slot(uint32_t i, struct memo_loop *l)
+/*
+ * Leaves the slots in the draft in which the address of frame i was found now, too. 1: the draft
+ * does not fit. A global function, which the verifier goes through once.
+ */
+__noinline int find_slot(struct kernel_words *words, struct gather *g, struct memo_set *set,
+			 uint32_t i)
 {
-	struct memo_draft *draft = &l->set->draft;
-	struct kernel_memo *found = &l->words->found;
-	uint32_t at = l->first + i, below = l->at;
+	struct memo_loop l = { .words = words, .set = set };
+	uint32_t at, below;
 
+	if (!(WITH_SCANS || WITH_PROBES) || !words || !g || !set)
+		return 1;
+	at = words->first + i;
+	below = words->at;
 	if (at >= WIRE_DUMP_FRAMES || i >= MEMO_FRAMES)
 		return 1;
-	l->address = l->g->frames[at];
-	l->frame = i;
-	l->times = 0;
+	words->address = g->frames[at];
+	words->frame = i;
+	words->times = 0;
 	for (int k = 0; k < MEMO_BITS; k++)
-		l->words->slots[k] = 0;
-	bpf_loop(l->words->nr, count_word, l, 0);
-	if (!l->times && i == l->own && i < MEMO_OWN) {
-		l->own++;
+		words->slots[k] = 0;
+	bpf_loop(words->nr, count_word, &l, 0);
+	if (!words->times && i == words->own && i < MEMO_OWN) {
+		words->own++;
 		return 0;
 	}
 	for (int k = 0; k < MEMO_BITS; k++)
-		draft->slots[i][k] = l->words->slots[k];
-	if (l->times > 1)
-		l->open = true;
-	l->differs = !l->times || (l->times == 1 && i > l->own && l->at <= below);
-	at = (i - l->own) & (MEMO_FRAMES - 1);
-	found->address[at] = l->address;
-	found->slot[at] = l->at;
+		set->draft.slots[i][k] = words->slots[k];
+	if (words->times > 1)
+		words->open = true;
+	at = (i - words->own) & (MEMO_FRAMES - 1);
+	words->found.address[at] = words->address;
+	words->found.slot[at] = words->at;
+	return !words->times || (words->times == 1 && i > words->own && words->at <= below);
+}
+
+static long next_frame(uint32_t i, struct memo_loop *l)
+{
+	l->differs = find_slot(l->words, l->g, l->set, i) != 0;
 	return l->differs;
 }
 
@@ -288,12 +303,14 @@ __noinline int learn(struct kernel_words *words, struct gather *g, struct memo_s
 		bpf_loop(nr, begin_frame, &l, 0);
 	set->draft.nr = nr;
 	l.differs = false;
-	bpf_loop(nr, find_slot, &l, 0);
-	if (l.differs || l.at + 1 != words->nr)
+	words->first = l.first;
+	words->own = words->at = words->open = 0;
+	bpf_loop(nr, next_frame, &l, 0);
+	if (l.differs || words->at + 1 != words->nr)
 		set->draft.nr = 0;
-	if (l.differs || l.open || l.own >= nr || l.at + 1 != words->nr)
+	if (l.differs || words->open || words->own >= nr || words->at + 1 != words->nr)
 		return 0;
-	words->found.nr = nr - l.own;
+	words->found.nr = nr - words->own;
 	way = words->next_way++ & (MEMO_WAYS - 1);
 	set->way[way] = words->found;
 	set->draft.nr = 0;

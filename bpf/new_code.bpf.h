@@ -20,8 +20,6 @@ uint32_t codes_met[CODE_PLACES] = {};
 
 struct code_loop {
 	struct gather *g;
-	uint32_t is_second;		/* the next word is the second one of a frame */
-	uint32_t is_new;
 };
 
 /* Whether the code of a frame was not met lately. It is from now on. */
@@ -40,11 +38,14 @@ static __always_inline bool meet_code(struct gather *g, uint64_t word, uint64_t 
 	return true;
 }
 
-static long look_at_code(uint32_t i, struct code_loop *l)
+/* The words of turn i. A global function, which the verifier goes through once. */
+__noinline int look_at_code(struct gather *g, uint32_t i)
 {
-	uint32_t is_second = l->is_second, is_new = 0;
-	struct gather *g = l->g;
+	uint64_t is_second, is_new = 0;
 
+	if (!g)
+		return 0;
+	is_second = g->in_frame;
 	for (uint32_t k = 0; k < CODE_WORDS; k++) {
 		uint64_t at = (uint64_t)i * CODE_WORDS + k;
 
@@ -58,10 +59,12 @@ static long look_at_code(uint32_t i, struct code_loop *l)
 		if (is_second)
 			is_new |= meet_code(g, g->frames[at], g->frames[at + 1]);
 	}
-	l->is_second = is_second;
-	l->is_new |= is_new;
+	g->in_frame = is_second;
+	g->new_code |= is_new;
 	return 0;
 }
+
+static long next_words(uint32_t i, struct code_loop *l) { return look_at_code(l->g, i) != 0; }
 
 static __always_inline bool has_new_code(struct gather *g)
 {
@@ -69,6 +72,7 @@ static __always_inline bool has_new_code(struct gather *g)
 
 	if (!knobs.runtimes || !g->unwinder.run.turns)
 		return false;
-	bpf_loop((g->head.nr_user + CODE_WORDS - 1) / CODE_WORDS, look_at_code, &l, 0);
-	return l.is_new;
+	g->in_frame = g->new_code = 0;
+	bpf_loop((g->head.nr_user + CODE_WORDS - 1) / CODE_WORDS, next_words, &l, 0);
+	return g->new_code;
 }

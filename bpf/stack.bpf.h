@@ -15,6 +15,8 @@
 struct unwinder;
 struct env;
 
+#define TRUSTED __attribute__((btf_decl_tag("arg:trusted")))
+
 static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint64_t addr,
 					    uint64_t from);
 static __always_inline int unwind_read_code(void *env, struct unwinder *w, uint64_t addr);
@@ -81,6 +83,7 @@ int look_up_mapping(struct unwinder *w, uint64_t pc);
 uint32_t search_page(struct unwinder *w, uint32_t page, uint32_t key);
 int guess_nofault(struct unwinder *w);
 int replaced_return(struct unwinder *w);
+static __always_inline int fetch(void *env, struct unwinder *w, uint64_t page, uint64_t in_page);
 static __always_inline int guess_on(void *env, struct unwinder *w);
 static __always_inline int step_plain(void *env);
 struct gather;
@@ -90,6 +93,7 @@ int select_runtime(struct unwinder *w, uint32_t owns_code);
 int is_loop(struct unwinder *w, uint64_t pc);
 uint32_t place_of_walker(struct unwinder *w, uint64_t begin, uint64_t bytes);
 uint64_t prologue_mask(uint64_t code, uint64_t next);
+#define UNWIND_FETCH fetch
 #define UNWIND_GUESS_ON guess_on
 #define UNWIND_STEP_PLAIN(env, w, frames) step_plain(env)
 #define UNWIND_RUNTIMES
@@ -136,7 +140,9 @@ struct gather {
 	uint64_t row_weight;		/* of a row of a scan, for some users; 0: as usual */
 	uint64_t pages_read;		/* of user memory, for this stack */
 	uint64_t woken_ns;		/* when the reader was last woken at once */
+	uint64_t word;			/* of another task's memory */
 	uint64_t new_code;		/* the stack has code that is to be read at once */
+	uint64_t in_frame;		/* new_code.bpf.h: the next word is the second of a frame */
 	struct wire_sample head;
 	uint64_t frames[WIRE_DUMP_FRAMES];
 	struct wire_wait wait;		/* is copied behind the frames, like object */
@@ -157,6 +163,7 @@ struct env {
 	struct unwind_memo *memo;	/* of the thread: step_memo, step_sampler */
 	bool on_lock;			/* the holder it waits for may change while it sleeps */
 	bool sleepable;			/* a constant in each callback, so one branch is left */
+	bool recalls;
 	bool samples;			/* likewise: there is stack for one function call more */
 };
 
@@ -221,6 +228,29 @@ __noinline uint64_t prologue_mask(uint64_t code, uint64_t next)
 }
 
 #include "bpf/task_memory.bpf.h"
+
+__noinline int fetch_sleepable(struct gather *g, struct task_struct *task TRUSTED, uint64_t page,
+			       uint64_t in_page)
+{
+	struct env e = { .g = g, .task = task, .sleepable = true };
+
+	return WITH_SCANS && g ? unwind_fetch(&e, &g->unwinder, page, in_page) : 1;
+}
+
+__noinline int fetch_nofault(struct unwinder *w, uint64_t page, uint64_t in_page)
+{
+	struct env e = {};
+
+	return w ? unwind_fetch(&e, w, page, in_page & (UNWIND_MEMORY_PAGE - 8)) : 1;
+}
+
+static __always_inline int fetch(void *env, struct unwinder *w, uint64_t page, uint64_t in_page)
+{
+	struct env *e = env;
+
+	return e->sleepable ? fetch_sleepable(e->g, e->task, page, in_page)
+			    : fetch_nofault(w, page, in_page);
+}
 
 /*
  * The kernel's copy is that of the last system call that set it, or of the last time that the task
@@ -324,7 +354,7 @@ static long step_nofault(uint32_t i, struct env *ctx)
 
 static long step_memo(uint32_t i, struct env *ctx)
 {
-	struct env e = { .g = ctx->g, .memo = knobs.memos ? ctx->memo : 0 };
+	struct env e = { .g = ctx->g, .memo = knobs.memos ? ctx->memo : 0, .recalls = true };
 
 	return shadow_step(&e, e.g);
 }
@@ -332,7 +362,7 @@ static long step_memo(uint32_t i, struct env *ctx)
 static long step_sampler(uint32_t i, struct env *ctx)
 {
 	struct env e = {
-		.g = ctx->g, .memo = knobs.memos ? ctx->memo : 0, .samples = true
+		.g = ctx->g, .memo = knobs.memos ? ctx->memo : 0, .samples = true, .recalls = true
 	};
 
 	return shadow_step(&e, e.g);

@@ -32,6 +32,9 @@ struct delta_state {
 	uint32_t last_page;		/* the last one that could be read */
 	uint32_t number;
 	uint32_t busy;
+	uint64_t sp;
+	uint32_t first;			/* page of the part: 0 or WIRE_PART_PAGES */
+	uint32_t pad;
 	/*
 	 * The record: behind its head DELTA_MIRROR_BYTES for blocks and DELTA_FRAMES_BYTES. Then
 	 * comes the mirror, and with it the map's values end: they are shorter where parts are.
@@ -54,8 +57,6 @@ struct {
 
 struct delta_loop {
 	struct delta_state *d;
-	uint64_t start, sp;
-	uint32_t first;			/* page of the part: 0 or WIRE_PART_PAGES */
 };
 
 /* The block of the mirror that byte at is in. */
@@ -65,16 +66,23 @@ static __always_inline uint64_t *mirror_at(struct delta_state *d, uint32_t at)
 			    (at & (DELTA_MIRROR_BYTES - WIRE_BLOCK)));
 }
 
-/* Compares block i of the page that was read. */
-static long compare_block(uint32_t i, struct delta_loop *l)
+/*
+ * Compares block i of the page that was read. 1: there is no room for more. What the loops do is in
+ * global functions: the verifier goes through these once.
+ */
+__noinline int compare_block(struct delta_state *d, uint32_t i)
 {
-	struct delta_state *d = l->d;
-	uint32_t at = (i & (WIRE_PAGE_BLOCKS - 1)) * WIRE_BLOCK, block, used = d->used;
-	uint64_t *now = d->page + at / 8, differs = d->page_stale;
-	uint64_t *was = mirror_at(d, d->page_at + at);
+	uint32_t at = (i & (WIRE_PAGE_BLOCKS - 1)) * WIRE_BLOCK, block, used;
+	uint64_t *now, *was, differs;
 
+	if (!d)
+		return 1;
 	if (at < d->from)
 		return 0;
+	used = d->used;
+	now = d->page + at / 8;
+	was = mirror_at(d, d->page_at + at);
+	differs = d->page_stale;
 #pragma unroll
 	for (int k = 0; k < DELTA_BLOCK_WORDS; k++) {
 		differs |= now[k] ^ was[k];
@@ -96,32 +104,41 @@ static long compare_block(uint32_t i, struct delta_loop *l)
 	return 0;
 }
 
-static long compare_page(uint32_t in_part, struct delta_loop *l)
-{
-	struct delta_state *d = l->d;
-	uint32_t i = l->first + in_part, from = 0, place;
-	uint64_t addr = (l->first ? d->record.outer : l->start) + in_part * UNWIND_MEMORY_PAGE;
+static long next_block(uint32_t i, struct delta_loop *l) { return compare_block(l->d, i) != 0; }
 
-	if (d->used > d->most - UNWIND_MEMORY_PAGE)
+__noinline int compare_page(struct delta_state *d, uint32_t in_part)
+{
+	struct delta_loop l = { .d = d };
+	uint32_t i, from = 0, place;
+	uint64_t addr;
+
+	if (!d || d->used > d->most - UNWIND_MEMORY_PAGE)
 		return 1;
-	place = (l->first ? knobs.part_pages : 0) |
+	i = d->first + in_part;
+	addr = (d->first ? d->record.outer : d->record.start) + in_part * UNWIND_MEMORY_PAGE;
+	place = (d->first ? knobs.part_pages : 0) |
 		((uint32_t)(addr / UNWIND_MEMORY_PAGE) & (knobs.part_pages - 1));
 	d->page_at = place * UNWIND_MEMORY_PAGE;
 	d->page_stale = d->stale >> (place & (WIRE_DELTA_PAGES - 1)) & 1;
 	/* Below the stack pointer is nothing that unwinding needs. */
 	if (!i && !d->page_stale)
-		from = l->sp & (UNWIND_MEMORY_PAGE - WIRE_BLOCK);
+		from = d->sp & (UNWIND_MEMORY_PAGE - WIRE_BLOCK);
 	if (bpf_probe_read_user((uint8_t *)d->page + from, UNWIND_MEMORY_PAGE - from,
 				(void *)(addr + from)))
 		return in_part - d->last_page >= DELTA_MAX_HOLE;
 	d->last_page = in_part;
 	d->from = from;
 	d->block = i * WIRE_PAGE_BLOCKS;
-	bpf_loop(WIRE_PAGE_BLOCKS, compare_block, l, 0);
+	bpf_loop(WIRE_PAGE_BLOCKS, next_block, &l, 0);
 	d->stale &= ~(1ull << (place & (WIRE_DELTA_PAGES - 1)));
 	d->record.absent &= ~(1ull << (i & (WIRE_DELTA_PAGES - 1)));
 	d->record.bytes = (i + 1) * UNWIND_MEMORY_PAGE;
 	return 0;
+}
+
+static long next_page(uint32_t in_part, struct delta_loop *l)
+{
+	return compare_page(l->d, in_part) != 0;
 }
 
 /*
@@ -148,15 +165,16 @@ static __always_inline uint64_t stack_top(struct task_struct *task, uint64_t sp)
 static __always_inline void compare_outer(struct delta_loop *l)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	uint64_t top = stack_top(task, l->sp), end = l->start + DELTA_PART_BYTES;
+	struct delta_state *d = l->d;
+	uint64_t top = stack_top(task, d->sp), end = d->record.start + DELTA_PART_BYTES;
 	uint64_t outer = (top | (UNWIND_MEMORY_PAGE - 1)) + 1 - DELTA_PART_BYTES;
 
-	if (top < end || top - l->sp >= DELTA_MAX_STACK)
+	if (top < end || top - d->sp >= DELTA_MAX_STACK)
 		return;
-	l->d->record.outer = outer < end ? end : outer;
-	l->d->last_page = 0;
-	l->first = WIRE_PART_PAGES;
-	bpf_loop(knobs.part_pages, compare_page, l, 0);
+	d->record.outer = outer < end ? end : outer;
+	d->last_page = 0;
+	d->first = WIRE_PART_PAGES;
+	bpf_loop(knobs.part_pages, next_page, l, 0);
 }
 
 /* Puts the frames behind the blocks. The number of bytes to hand out; 0: there is no record. */
@@ -179,12 +197,13 @@ static __always_inline uint32_t finish_delta(struct gather *g, struct delta_stat
 static __always_inline uint32_t gather_delta(struct gather *g, struct delta_state *d,
 					      uint32_t mirror, uint64_t ring_bytes)
 {
-	struct delta_loop loop = { .d = d, .sp = g->unwinder.regs[ARCH_REG_SP] };
+	struct delta_loop loop = { .d = d };
 
-	loop.start = loop.sp & ~(uint64_t)(UNWIND_MEMORY_PAGE - 1);
+	d->sp = g->unwinder.regs[ARCH_REG_SP];
+	d->first = 0;
 	d->used = 0;
 	d->number++;
-	d->record.start = loop.start;
+	d->record.start = d->sp & ~(uint64_t)(UNWIND_MEMORY_PAGE - 1);
 	d->record.bytes = 0;
 	d->record.number = d->number;
 	d->record.part_pages = knobs.part_pages;
@@ -194,7 +213,7 @@ static __always_inline uint32_t gather_delta(struct gather *g, struct delta_stat
 	d->last_page = 0;
 	d->most = ring_bytes > knobs.ring_room / 4 ? WIRE_DELTA_BYTES : DELTA_MIRROR_BYTES;
 	__builtin_memset(d->record.changed, 0, sizeof(d->record.changed));
-	bpf_loop(knobs.part_pages, compare_page, &loop, 0);
+	bpf_loop(knobs.part_pages, next_page, &loop, 0);
 	compare_outer(&loop);
 	return d->record.bytes ? finish_delta(g, d) : 0;
 }

@@ -73,7 +73,7 @@ static __always_inline long copy_page(uint32_t i, struct dump_loop *l, bool slee
 		return 1;
 	to = l->dump->memory + at;
 	if (sleepable)
-		err = load_task_page(l->env->g, l->env->task, to, l->start + at,
+		err = copy_task_memory(l->env->g, l->env->task, to, l->start + at,
 				     UNWIND_MEMORY_PAGE);
 	else
 		err = bpf_probe_read_user(to, UNWIND_MEMORY_PAGE, (void *)(l->start + at)) ? 1 : 0;

@@ -18,33 +18,48 @@ __noinline int guess_nofault(struct unwinder *w)
 	return w ? unwind_guess_on(&e, w) : 1;
 }
 
-static __noinline int guess_sleepable(struct gather *g, struct task_struct *task)
+__noinline int guess_sleepable(struct gather *g, struct task_struct *task TRUSTED)
 {
 	struct env e = { .g = g, .task = task, .sleepable = true };
 
-	return unwind_guess_on(&e, &g->unwinder);
+	return WITH_SCANS && g ? unwind_guess_on(&e, &g->unwinder) : 1;
 }
 
 static __always_inline int guess_on(void *env, struct unwinder *w)
 {
 	struct env *e = env;
 
-	return e->sleepable ? guess_sleepable(e->g, e->task) : guess_nofault(w) != 0;
+	return (e->sleepable ? guess_sleepable(e->g, e->task) : guess_nofault(w)) != 0;
 }
 
-static __noinline int step_plain_sleepable(struct gather *g, struct task_struct *task)
+__noinline int step_plain_sleepable(struct gather *g, struct task_struct *task TRUSTED)
 {
 	struct env e = { .g = g, .task = task, .sleepable = true };
 
-	return unwind_step_plain(&e, &g->unwinder, g->frames);
+	return WITH_SCANS && g ? unwind_step_plain(&e, &g->unwinder, g->frames) : 1;
+}
+
+__noinline int step_plain_nofault(struct gather *g)
+{
+	struct env e = { .g = g };
+
+	return g ? unwind_step_plain(&e, &g->unwinder, g->frames) : 1;
+}
+
+__noinline int step_plain_memo(struct gather *g, struct unwind_memo *memo)
+{
+	struct env e = { .g = g, .memo = memo };
+
+	return g ? unwind_step_plain(&e, &g->unwinder, g->frames) : 1;
 }
 
 static __always_inline int step_plain(void *env)
 {
 	struct env *e = env;
 
-	return e->sleepable ? step_plain_sleepable(e->g, e->task)
-			    : unwind_step_plain(env, &e->g->unwinder, e->g->frames);
+	if (e->sleepable)
+		return step_plain_sleepable(e->g, e->task) != 0;
+	return (e->recalls ? step_plain_memo(e->g, e->memo) : step_plain_nofault(e->g)) != 0;
 }
 
 /* A program that may sleep reads no pages of objects: a word of them costs it as much. */
@@ -117,11 +132,12 @@ __noinline int frame_turns_nofault(struct gather *g)
 	return 0;
 }
 
-static __noinline int frame_turn_sleepable(struct gather *g, struct task_struct *task)
+__noinline int frame_turn_sleepable(struct gather *g, struct task_struct *task TRUSTED)
 {
 	struct env e = { .g = g, .task = task, .sleepable = true };
 
-	frame_turn(&e, &g->unwinder, g->frames, 0);
+	if (WITH_SCANS && g)
+		frame_turn(&e, &g->unwinder, g->frames, 0);
 	return 0;
 }
 

@@ -85,8 +85,8 @@ __noinline int may_read(struct vma_probe *p, long found, uint32_t faults)
  * of files on disks of this machine are read. bpf_find_vma() tries the lock of the memory map and
  * does not wait for it.
  */
-static __always_inline int load_task_page(struct gather *g, struct task_struct *task, void *to,
-					  uint64_t addr, uint32_t n)
+static __always_inline int copy_task_memory(struct gather *g, struct task_struct *task, void *to,
+					    uint64_t addr, uint32_t n)
 {
 	struct vma_probe probe = {};
 	int err;
@@ -110,24 +110,28 @@ static __always_inline int unwind_load_page(void *env, struct unwinder *w, uint6
 	from &= UNWIND_MEMORY_PAGE - 64;
 	n = UNWIND_MEMORY_PAGE - from;
 	if (e->sleepable)
-		return load_task_page(e->g, e->task, w->page + from, addr + from, n);
+		return copy_task_memory(e->g, e->task, w->page + from, addr + from, n);
 	return bpf_probe_read_user(w->page + from, n, (void *)(addr + from)) ? 1 : 0;
 }
 
 /*
- * Reads n bytes, at most as many as a page, from any address on. Returns what load_task_page()
+ * Reads n bytes, at most as many as a page, from any address on. Returns what copy_task_memory()
  * does.
  */
-static __always_inline int load_task_record(struct gather *g, struct task_struct *task, void *to,
-					    uint64_t addr, uint32_t n)
+__noinline int task_record(struct gather *g, struct task_struct *task TRUSTED, uint64_t addr,
+			   uint64_t n)
 {
 	struct vma_probe probe = {}, last = {};
 
-	if (g->no_reads ||
+	if (!WITH_SCANS || !g || g->no_reads ||
 	    may_read(&probe, bpf_find_vma(task, addr, probe_vma, &probe, 0), knobs.faults) ||
 	    may_read(&last, bpf_find_vma(task, addr + n - 1, probe_vma, &last, 0), knobs.faults))
 		return 1;
-	return bpf_copy_from_user_task(to, n, (void *)addr, task, 0) != 0;
+	/* The compiler is to test the very number that is passed on. */
+	asm volatile("" : "+r"(n));
+	if (!n || n > UNWIND_MEMORY_PAGE)
+		return 1;
+	return bpf_copy_from_user_task(g->unwinder.record_page, n, (void *)addr, task, 0) != 0;
 }
 
 static __always_inline int unwind_load_record(void *env, struct unwinder *w, uint64_t addr)
@@ -135,7 +139,7 @@ static __always_inline int unwind_load_record(void *env, struct unwinder *w, uin
 	struct env *e = env;
 
 	if (e->sleepable)
-		return load_task_record(e->g, e->task, w->record_page, addr, UNWIND_MEMORY_PAGE);
+		return task_record(e->g, e->task, addr, UNWIND_MEMORY_PAGE) != 0;
 	return bpf_probe_read_user(w->record_page, UNWIND_MEMORY_PAGE, (void *)addr) != 0;
 }
 
@@ -148,8 +152,13 @@ static __always_inline int unwind_load_bytes(void *env, struct unwinder *w, uint
 	if (!n)
 		return 1;
 	if (e->sleepable)
-		return load_task_record(e->g, e->task, w->record_page, addr, n);
+		return task_record(e->g, e->task, addr, n) != 0;
 	return bpf_probe_read_user(w->record_page, n, (void *)addr) != 0;
+}
+
+__noinline int task_word(struct gather *g, struct task_struct *task TRUSTED, uint64_t addr)
+{
+	return !WITH_SCANS || !g || copy_task_memory(g, task, &g->word, addr, sizeof(g->word));
 }
 
 static __always_inline int unwind_read_word(void *env, uint64_t addr, uint64_t *value)
@@ -158,20 +167,30 @@ static __always_inline int unwind_read_word(void *env, uint64_t addr, uint64_t *
 
 	if (!e->sleepable)
 		return bpf_probe_read_user(value, sizeof(*value), (void *)addr) != 0;
-	return load_task_page(e->g, e->task, value, addr, sizeof(*value)) != 0;
+	if (task_word(e->g, e->task, addr))
+		return 1;
+	*value = e->g->word;
+	return 0;
 }
 
-/* A program that may sleep reads no code of files, for the reason given at load_task_page(). */
+/* A program that may sleep reads no code of files, for the reason given at copy_task_memory(). */
+__noinline int task_code(struct gather *g, struct task_struct *task TRUSTED, uint64_t addr)
+{
+	struct vma_probe probe = {};
+
+	if (!WITH_SCANS || !g || g->no_reads ||
+	    may_read(&probe, bpf_find_vma(task, addr, probe_vma, &probe, 0), FAULTS_NEVER) ||
+	    probe.end - addr < sizeof(g->unwinder.code))
+		return 1;
+	return bpf_copy_from_user_task(g->unwinder.code, sizeof(g->unwinder.code), (void *)addr,
+				       task, 0) != 0;
+}
+
 static __always_inline int unwind_read_code(void *env, struct unwinder *w, uint64_t addr)
 {
 	struct env *e = env;
-	struct vma_probe probe = {};
 
 	if (!e->sleepable)
 		return bpf_probe_read_user(w->code, sizeof(w->code), (void *)addr) != 0;
-	if (e->g->no_reads ||
-	    may_read(&probe, bpf_find_vma(e->task, addr, probe_vma, &probe, 0), FAULTS_NEVER) ||
-	    probe.end - addr < sizeof(w->code))
-		return 1;
-	return bpf_copy_from_user_task(w->code, sizeof(w->code), (void *)addr, e->task, 0) != 0;
+	return task_code(e->g, e->task, addr) != 0;
 }

@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include <bpf/btf.h>
 #include <cmocka.h>
 
 #include "bpf/wire.h"
@@ -12,6 +14,7 @@
 #include "bpf/rate_limit.h"
 #include "bpf/probee.skel.h"
 #include "src/capture/bpf/bpf_object.h"
+#include "src/capture/bpf/trusted_args.h"
 
 #define LEAST 1000			/* instructions of a program that takes a stack */
 
@@ -87,12 +90,59 @@ static void the_others_are_the_same(void **state)
 	probee_bpf__destroy(sampler);
 }
 
+/* Counts the functions that get a task, and of these the static ones. */
+static unsigned with_tasks(const struct probee_bpf *skel, unsigned *nr_static)
+{
+	const struct btf *btf = bpf_object__btf(skel->obj);
+	unsigned nr = 0;
+
+	*nr_static = 0;
+	for (uint32_t id = 1; id < btf__type_cnt(btf); id++) {
+		const struct btf_type *function = btf__type_by_id(btf, id), *proto;
+
+		if (!btf_is_func(function))
+			continue;
+		proto = btf__type_by_id(btf, function->type);
+		for (uint16_t i = 0; i < btf_vlen(proto); i++) {
+			const struct btf_type *arg = btf__type_by_id(btf, btf_params(proto)[i].type);
+			const char *name = btf__name_by_offset(btf, function->name_off);
+
+			/* Callbacks of the kernel's own, and programs, are not called by ours. */
+			if (!btf_is_ptr(arg) || !strncmp(name, "on_", 3) || btf_vlen(function) == BTF_FUNC_EXTERN)
+				continue;
+			arg = btf__type_by_id(btf, arg->type);
+			if (strcmp(btf__name_by_offset(btf, arg->name_off), "task_struct"))
+				continue;
+			nr++;
+			*nr_static += btf_vlen(function) == BTF_FUNC_STATIC;
+			break;
+		}
+	}
+	return nr;
+}
+
+/* Old kernels take no global function that gets a task. */
+static void no_global_one_gets_a_task(void **state)
+{
+	struct probee_bpf *all = bpf_object_open(true, true, NULL);
+	unsigned before, nr, nr_static;
+
+	(void)state;
+	nr = with_tasks(all, &before);
+	assert_true(before < nr);
+	trusted_args_drop(all->obj);
+	assert_int_equal(with_tasks(all, &nr_static), nr);
+	assert_int_equal(nr_static, nr);
+	probee_bpf__destroy(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_scans_they_are_empty),
 		cmocka_unit_test(scans_alone),
 		cmocka_unit_test(the_others_are_the_same),
+		cmocka_unit_test(no_global_one_gets_a_task),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,6 +80,7 @@ static unsigned compare(const struct btf *a, uint32_t ida, const struct btf *b, 
 static void test_layouts(void **state)
 {
 	struct whole w;
+	bool trusted;
 	void *small;
 	size_t small_bytes;
 	struct btf *btf;
@@ -87,7 +88,7 @@ static void test_layouts(void **state)
 
 	(void)state;
 	open_whole(&w);
-	assert_int_equal(kernel_types_cut(w.blob, w.bytes, &w.wishes, &small, &small_bytes), 0);
+	assert_int_equal(kernel_types_cut(w.blob, w.bytes, &w.wishes, &small, &small_bytes, &trusted), 0);
 	btf = btf__new(small, (uint32_t)small_bytes);
 	assert_non_null(btf);
 	assert_true(w.wishes.nr_layouts > 20);
@@ -139,13 +140,14 @@ static void test_targets(void **state)
 static void test_one_is_missing(void **state)
 {
 	struct whole w;
+	bool trusted;
 	void *small;
 	size_t bytes;
 
 	(void)state;
 	open_whole(&w);
 	w.wishes.v[0].name[0] = '?';
-	assert_int_equal(kernel_types_cut(w.blob, w.bytes, &w.wishes, &small, &bytes), -ENOENT);
+	assert_int_equal(kernel_types_cut(w.blob, w.bytes, &w.wishes, &small, &bytes, &trusted), -ENOENT);
 	assert_null(small);
 	assert_int_not_equal(w.wishes.v[w.wishes.nr_layouts].id, 0);	/* targets are found */
 	close_whole(&w);
@@ -155,13 +157,14 @@ static void test_one_is_missing(void **state)
 static void test_broken(void **state)
 {
 	struct whole w;
+	bool trusted;
 	void *small, *copy;
 	size_t small_bytes, other;
 	int err;
 
 	(void)state;
 	open_whole(&w);
-	assert_int_equal(kernel_types_cut(w.blob, w.bytes, &w.wishes, &small, &small_bytes), 0);
+	assert_int_equal(kernel_types_cut(w.blob, w.bytes, &w.wishes, &small, &small_bytes, &trusted), 0);
 	for (size_t n = 0; n < small_bytes; n += n < 100 ? 1 : 997) {
 		void *out;
 		void *part = malloc(n ? n : 1);
@@ -169,7 +172,7 @@ static void test_broken(void **state)
 		memcpy(part, small, n);
 		for (size_t i = 0; i < w.wishes.nr; i++)
 			w.wishes.v[i].id = 0;
-		assert_int_not_equal(kernel_types_cut(part, n, &w.wishes, &out, &other), 0);
+		assert_int_not_equal(kernel_types_cut(part, n, &w.wishes, &out, &other, &trusted), 0);
 		free(part);
 	}
 	copy = malloc(small_bytes);
@@ -180,7 +183,7 @@ static void test_broken(void **state)
 		((uint8_t *)copy)[at] ^= 0x55;
 		for (size_t i = 0; i < w.wishes.nr; i++)
 			w.wishes.v[i].id = 0;
-		err = kernel_types_cut(copy, small_bytes, &w.wishes, &out, &other);
+		err = kernel_types_cut(copy, small_bytes, &w.wishes, &out, &other, &trusted);
 		assert_true(err == 0 || err == -EINVAL || err == -ENOENT);
 		free(out);
 	}
@@ -189,11 +192,40 @@ static void test_broken(void **state)
 	close_whole(&w);
 }
 
+/* What tells that global functions may get a task, as libbpf sees it. */
+static void test_trusted(void **state)
+{
+	struct kernel_types t;
+	struct whole w;
+	size_t elf_bytes;
+	const void *elf = bpf_object_bytes(true, true, &elf_bytes);
+	int id;
+	bool is_there = false;
+
+	(void)state;
+	open_whole(&w);
+	id = btf__find_by_name_kind(w.btf, "bpf_subprog_arg_info", BTF_KIND_STRUCT);
+	if (id > 0) {
+		const struct btf_type *s = btf__type_by_id(w.btf, (uint32_t)id), *u;
+		const struct btf_member *m;
+
+		u = btf__type_by_id(w.btf, btf_members(s)[btf_vlen(s) - 1].type);
+		m = btf_members(u);
+		for (uint16_t i = 0; btf_is_union(u) && i < btf_vlen(u); i++)
+			is_there |= !strcmp(btf__name_by_offset(w.btf, m[i].name_off), "btf_id");
+	}
+	assert_int_equal(kernel_types_open(elf, elf_bytes, &t), 0);
+	assert_int_equal(t.has_trusted_args, is_there);
+	kernel_types_close(&t);
+	close_whole(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_layouts),
 		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_trusted),
 		cmocka_unit_test(test_one_is_missing),
 		cmocka_unit_test(test_broken),
 	};

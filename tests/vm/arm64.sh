@@ -30,7 +30,7 @@ for w in chain30 twochains threads states counts naps; do
 	"${cc[@]}" -fno-omit-frame-pointer -pthread -o "$T/${w}_fp" "$ROOT/tests/workloads/$w.c" || exit 1
 	vm_add "$T/${w}_fp"
 done
-"${cc[@]}" -I"$ROOT" -I"$built" "$VM/load_programs.c" -lbpf -lelf -lz -o "$T/load_programs" || exit 1
+"${cc[@]}" -I"$ROOT" -I"$built" "$VM/load_programs.c" "$ROOT/src/capture/bpf/trusted_args.c" -lbpf -lelf -lz -o "$T/load_programs" || exit 1
 vm_add "$SYSROOT/bin/busybox"
 vm_add "$SYSROOT/usr/bin/setpriv"
 vm_add "$built/probee"

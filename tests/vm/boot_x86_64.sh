@@ -14,7 +14,7 @@ busybox=$(command -v busybox) || skip "no busybox"
 if ldd "$busybox" >/dev/null 2>&1; then skip "busybox is not static"; fi
 vm_kernel x86_64 "$1"
 workloads=$("$ROOT/tests/workloads/build.sh" "$OUT/workloads") || exit 1
-${CC:-gcc} -std=gnu11 -O2 -I"$ROOT" -I"$OUT" -D_GNU_SOURCE "$VM/load_programs.c" -lbpf -lelf -lz -o "$T/load_programs" || exit 1
+${CC:-gcc} -std=gnu11 -O2 -I"$ROOT" -I"$OUT" -D_GNU_SOURCE "$VM/load_programs.c" "$ROOT/src/capture/bpf/trusted_args.c" -lbpf -lelf -lz -o "$T/load_programs" || exit 1
 vm_add "$busybox" /bin/busybox
 vm_add "$PROBEE"
 vm_add "$T/load_programs"

@@ -30,7 +30,7 @@ judge_start() {
 	tail -n 5 load_programs.stderr >"$T/err"
 	check "all programs load" equal "$(cat load_programs.rc)" 0
 	while read -r name verified jited; do
-		[ "$name" != "#" ] || { echo "# loading them took $jited ms"; continue; }
+		[ "$name" != "#" ] || { echo "# loading them: $verified $jited"; continue; }
 		# The kernel allows 1,000,000; the rest is time and memory while programs are loaded. Frame programs are verified
 		# once in each program, and in on_task, which may sleep, together with its reads (129,000 on arm64).
 		# on_uprobe runs shadow stacks, too.

@@ -4,8 +4,9 @@
  *
  *	NAME INSTRUCTIONS-VERIFIED JITED-BYTES
  *
- * and again with NAME:pid_ns, as for probee inside a PID namespace; then a line "# all MS" with the
- * time of both. Exit 1 when one is refused: each is loaded by itself then, to find which. The
+ * and again with NAME:pid_ns, as for probee inside a PID namespace; then the lines
+ * "# trusted-arguments 0|1" (whether a global function may get a task: Linux 6.9) and "# ms MS", the
+ * time of all. Exit 1 when one is refused: each is loaded by itself then, to find which. The
  * verifier's log is on standard error.
  */
 #include <bpf/bpf.h>
@@ -20,6 +21,7 @@
 #include "bpf/knobs.h"
 #include "bpf/rate_limit.h"
 #include "bpf/probee.skel.h"
+#include "src/capture/bpf/trusted_args.h"
 #include "unwind/unwind_limits.h"
 
 /* All that `record` can use is on, because the verifier does not look at code that is off. */
@@ -37,12 +39,17 @@ static double now_ms(void)
 	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
 }
 
+/* Whether a global function may get a task. The first load finds it out. */
+static bool has_trusted_args = true;
+
 static struct probee_bpf *open_object(bool in_pid_ns)
 {
 	struct probee_bpf *skel = probee_bpf__open();
 
 	if (!skel)
 		return NULL;
+	if (!has_trusted_args)
+		trusted_args_drop(skel->obj);
 	memcpy((void *)&skel->rodata->knobs, &everything, sizeof(everything));
 	((struct knobs *)&skel->rodata->knobs)->in_pid_ns = in_pid_ns;
 	return skel;
@@ -110,6 +117,7 @@ int main(void)
 	double start = now_ms();
 	int bad = 0;
 
+	has_trusted_args = !load("on_task", false);
 	for (int in_pid_ns = 0; in_pid_ns < 2; in_pid_ns++) {
 		int err = load(NULL, in_pid_ns);
 
@@ -119,6 +127,6 @@ int main(void)
 		load_each(in_pid_ns);
 		bad = 1;
 	}
-	printf("# all %.0f\n", now_ms() - start);
+	printf("# trusted-arguments %d\n# ms %.0f\n", has_trusted_args, now_ms() - start);
 	return bad;
 }

@@ -23,6 +23,7 @@
 #include "src/capture/bpf/map_sizes.h"
 #include "src/capture/bpf/parallel_load.h"
 #include "src/capture/bpf/slab_publisher.h"
+#include "src/capture/bpf/trusted_args.h"
 #include "src/capture/bpf/uprobe_multi.h"
 #include "src/capture/bpf/wait_calls.h"
 #include "src/base/memory_limit.h"
@@ -161,7 +162,7 @@ static int load_object(struct probee_bpf *skel, const struct kernel_types *types
 }
 
 static int load_once(struct capture_bpf *b, const struct capture_bpf_options *opts,
-		     const struct kernel_types *types, bool at_once)
+		     const struct kernel_types *types, bool trusted, bool at_once)
 {
 	int err = parallel_load_handlers();
 
@@ -171,6 +172,8 @@ static int load_once(struct capture_bpf *b, const struct capture_bpf_options *op
 				  *types->path ? types->path : NULL);
 	if (!b->skel)
 		return -errno;
+	if (!trusted)
+		trusted_args_drop(b->skel->obj);
 	memcpy((void *)&b->skel->rodata->knobs, &opts->knobs, sizeof(opts->knobs));
 	((struct knobs *)&b->skel->rodata->knobs)->raw_tp_cookies =
 		opts->programs & CAPTURE_RAW_TRACEPOINTS && raw_tp_has_cookies();
@@ -212,7 +215,10 @@ static bool has_room(const struct memory_limit *m)
 		      m->limit_bytes - m->used_bytes > PARALLEL_ROOM_BYTES);
 }
 
-/* Loads it with maps as large as memory allows. */
+/*
+ * Loads it with maps as large as memory allows. What fails first is tried again one program after
+ * the other, and as old kernels want it (trusted_args.h).
+ */
 static int load_sized(struct capture_bpf *b, const struct capture_bpf_options *opts,
 		      const struct kernel_types *types)
 {
@@ -231,10 +237,10 @@ static int load_sized(struct capture_bpf *b, const struct capture_bpf_options *o
 		return load_errors_memory(m);
 	if (b->sizes.is_reduced)
 		say_reduced(b, m);
-	if (has_room(m) && !load_once(b, opts, types, true))
+	if (has_room(m) && !load_once(b, opts, types, types->has_trusted_args, true))
 		return 0;
 	for (;;) {
-		err = load_once(b, opts, types, false);
+		err = load_once(b, opts, types, false, false);
 		if (err != -ENOMEM || !map_sizes_halve(&b->sizes))
 			break;
 		say_reduced(b, m);

@@ -244,15 +244,47 @@ static int find_wishes(const struct btf_types *all, struct object_wishes *w)
 	return err ? err : twice ? -ENOENT : 0;
 }
 
+/* What the verifier knows of an argument; its number of a type came with trusted ones. */
+static const char ARGUMENT[] = "bpf_subprog_arg_info", TYPE_OF_ARGUMENT[] = "btf_id";
+
+static bool has_member(const struct btf_types *all, uint32_t id, const char *name, int depth)
+{
+	const struct btf_type *type = btf_types_get(all, id);
+	const struct btf_member *m = (const void *)(type + 1);
+	uint32_t kind = BTF_INFO_KIND(type->info);
+
+	if (kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION)
+		return false;
+	for (uint32_t i = 0; i < BTF_INFO_VLEN(type->info); i++)
+		if (!strcmp(btf_types_string(all, m[i].name_off), name) ||
+		    (!m[i].name_off && depth && m[i].type && m[i].type < all->nr &&
+		     has_member(all, m[i].type, name, depth - 1)))
+			return true;
+	return false;
+}
+
+static bool has_trusted_args(const struct btf_types *all, const struct object_wishes *w)
+{
+	for (size_t i = w->nr_layouts; i < w->nr; i++)
+		if (!strcmp(w->v[i].name, ARGUMENT))
+			return w->v[i].id && has_member(all, w->v[i].id, TYPE_OF_ARGUMENT, 1);
+	return false;
+}
+
 int kernel_types_cut(const void *blob, size_t blob_bytes, struct object_wishes *w, void **small,
-		     size_t *small_bytes)
+		     size_t *small_bytes, bool *trusted)
 {
 	struct cut c = { 0 };
 	int err = btf_types_init(&c.all, blob, blob_bytes);
 
 	*small = NULL;
+	*trusted = false;
+	if (!err)
+		err = object_wishes_add(w, ARGUMENT, 1u << BTF_KIND_STRUCT);
 	if (!err)
 		err = find_wishes(&c.all, w);
+	if (!err)
+		*trusted = has_trusted_args(&c.all, w);
 	if (!err)
 		c.new_ids = calloc(c.all.nr, sizeof(*c.new_ids));
 	if (!err)
@@ -283,7 +315,8 @@ static int cut_small(struct kernel_types *t, const void *blob, size_t blob_bytes
 {
 	void *small;
 	size_t small_bytes = 0;
-	int err = kernel_types_cut(blob, blob_bytes, &t->wishes, &small, &small_bytes);
+	int err = kernel_types_cut(blob, blob_bytes, &t->wishes, &small, &small_bytes,
+				   &t->has_trusted_args);
 
 	if (!err && offer(t, small, small_bytes))
 		t->path[0] = 0;

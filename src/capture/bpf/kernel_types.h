@@ -20,6 +20,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "src/capture/bpf/object_wishes.h"
@@ -28,6 +29,11 @@ struct kernel_types {
 	char path[32];			/* of the small file; "": there is none */
 	int fd;				/* it; -1 */
 	struct object_wishes wishes;
+	/*
+	 * A global function of a program may get a pointer to a type of the kernel, such as a task
+	 * (Linux 6.9).
+	 */
+	bool has_trusted_args;
 };
 
 /* 0; -ESRCH: the kernel's types cannot be read; -ENOMEM. Silent. */
@@ -38,8 +44,9 @@ void kernel_types_close(struct kernel_types *t);
 uint32_t kernel_types_target(const struct kernel_types *t, const char *section);
 
 /*
- * For tests: finds the wishes in a blob and writes the small blob. 0; -ENOENT: a layout that is
- * wanted is not there, and *small is NULL; -EINVAL, -ENOMEM. The caller frees *small.
+ * For tests: finds the wishes in a blob, and one of its own, and writes the small blob; trusted: as
+ * above. 0; -ENOENT: a layout that is wanted is not there, and *small is NULL; -EINVAL, -ENOMEM.
+ * The caller frees *small.
  */
 int kernel_types_cut(const void *blob, size_t blob_bytes, struct object_wishes *w, void **small,
-		     size_t *small_bytes);
+		     size_t *small_bytes, bool *trusted);

@@ -190,6 +190,11 @@ int object_wishes_init(struct object_wishes *w, const void *elf, size_t elf_byte
 	return err;
 }
 
+int object_wishes_add(struct object_wishes *w, const char *name, uint32_t kinds)
+{
+	return wish(w, name, kinds);
+}
+
 void object_wishes_release(struct object_wishes *w)
 {
 	for (size_t i = 0; i < w->nr; i++)

@@ -27,6 +27,9 @@ struct object_wishes {
 int object_wishes_init(struct object_wishes *w, const void *elf, size_t elf_bytes);
 void object_wishes_release(struct object_wishes *w);
 
+/* One more, a type that the kernel may lack and whose layout the object does not need. */
+int object_wishes_add(struct object_wishes *w, const char *name, uint32_t kinds);
+
 /*
  * The type that a program of this section is attached to: writes its name and returns its kind,
  * BTF_KIND_TYPEDEF or BTF_KIND_FUNC; 0: it is attached to none. section: "tp_btf/NAME",
