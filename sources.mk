@@ -313,6 +313,7 @@ CAPTURE_SRCS := \
 	src/capture/session/kernel_trim.c \
 	src/capture/session/last_samples.c \
 	src/capture/session/met_tasks.c \
+	src/capture/session/runtime_answers.c \
 	src/capture/session/runtime_attacher.c \
 	src/capture/session/runtime_locks.c \
 	src/capture/session/runtime_names.c \

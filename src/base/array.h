@@ -45,6 +45,14 @@ static inline int array_reserve_raw(void **v, size_t *cap, size_t need, size_t s
 #define array_reserve(vp, capp, need)                                                              \
 	array_reserve_raw((void **)(vp), (capp), (need), sizeof(**(vp)))
 
+/* Gives back what v has beyond the bytes that are used. Returns where it is then. */
+static inline void *array_shrink(void *v, size_t bytes)
+{
+	void *less = v && bytes ? realloc(v, bytes) : NULL;
+
+	return less ? less : v;
+}
+
 /* Address of a new zeroed last element, or NULL when out of memory. */
 #define array_push(vp, nrp, capp) \
 	(array_reserve((vp), (capp), *(nrp) + 1) ? NULL : \

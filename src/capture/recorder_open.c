@@ -294,6 +294,7 @@ static int open_tracker(struct recorder *r)
 		/* between two scans no event is urgent */
 		.patient = r->opts.programs == CAPTURE_SNAPSHOT,
 		.on_code = r->opts.user_only ? NULL : recorder_kernel_code,
+		.on_forget = recorder_forget_process,
 	};
 	int err = open_store(r);
 
@@ -565,6 +566,7 @@ void recorder_close(struct recorder *r)
 	deferred_stacks_free(r->deferred);
 	wait_peers_free(r->peers);
 	session_free(r->session);
+	r->session = NULL;	/* the tracker forgets all processes */
 	jvm_maps_free(r->jvms);
 	process_tracker_free(r->tracker);
 	cmdlines_free(r->cmdlines);

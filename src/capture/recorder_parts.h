@@ -168,5 +168,6 @@ int recorder_kernel_settle(struct recorder *r);
 /* For the tracker of processes; ctx: struct recorder. */
 bool recorder_wants_process(void *ctx, uint32_t tgid);
 bool recorder_lets_join(void *ctx, uint32_t tgid);
+void recorder_forget_process(void *recorder, const struct process *p);
 /* Tells the kernel's side which processes and threads are named. */
 int recorder_add_targets(struct recorder *r);

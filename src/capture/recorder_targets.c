@@ -7,6 +7,7 @@
 #include "src/base/opt.h"
 #include "src/capture/bpf/capture_bpf.h"
 #include "src/capture/recorder_parts.h"
+#include "src/capture/session/session.h"
 #include "src/proc/procfs.h"
 #include "src/proc/target_rules.h"
 
@@ -53,4 +54,12 @@ int recorder_add_targets(struct recorder *r)
 			err = capture_bpf_target(r->bpf, status.tgid);
 	}
 	return err;
+}
+
+void recorder_forget_process(void *recorder, const struct process *p)
+{
+	struct recorder *r = recorder;
+
+	if (r->session)
+		session_forget_process(r->session, p);
 }

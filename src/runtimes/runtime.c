@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/array.h"
 #include "src/elf/elf_image.h"
 #include "src/runtimes/runtime_kind.h"
 
@@ -189,6 +190,14 @@ void runtime_keep_free(struct runtime_keep *keep)
 	free(keep);
 }
 
+/* Many are kept, and what they were read with had room for the longest. */
+static void shrink(struct runtime_code *c)
+{
+	c->name = array_shrink(c->name, c->name ? strlen(c->name) + 1 : 0);
+	c->file = array_shrink(c->file, c->file ? strlen(c->file) + 1 : 0);
+	c->lines = array_shrink(c->lines, c->lines_bytes);
+}
+
 int runtime_code_read_kept(const struct runtime_image *image, uint64_t bias,
 			   const struct runtime_process *p, enum runtime_frame_kind kind,
 			   uint64_t code, uint32_t cookie, struct runtime_code **out)
@@ -206,8 +215,10 @@ int runtime_code_read_kept(const struct runtime_image *image, uint64_t bias,
 		return -ENOMEM;
 	k.kept = *kept;
 	err = of->code_read(image, bias, &k, kind, code, cookie, out);
-	if (!err)
+	if (!err) {
 		(*out)->kind = of;
+		shrink(*out);
+	}
 	return err;
 }
 

@@ -356,6 +356,56 @@ static void a_slot_without_a_runtime_has_no_frames(void **state)
 	assert_int_equal(runtime_names_frame(w.n, w.p, words, &f), RUNTIME_FAILED_PROGRAM);
 }
 
+static uint64_t kept(void)
+{
+	struct runtime_names_stats stats;
+
+	runtime_names_stats(w.n, &stats);
+	return stats.kept;
+}
+
+/* What a process had that has ended is given up, and no other object gets its place in the trace. */
+static void objects_go_with_their_process(void **state)
+{
+	struct stack_frame f, g;
+
+	(void)state;
+	for (int i = 1; i <= 3; i++)
+		put_code(i, "f", 5);
+	f = ask(11, RUNTIME_FRAME_INTERPRETED, 1, COOKIE(1), FIRST);
+	ask(12, RUNTIME_FRAME_INTERPRETED, 2, COOKIE(2), FIRST);
+	ask(13, RUNTIME_FRAME_INTERPRETED, 3, COOKIE(3), FIRST);
+	collect();
+	assert_int_equal(kept(), 3);
+	runtime_names_forget(w.n, w.p);
+	assert_int_equal(kept(), 0);
+	g = ask(14, RUNTIME_FRAME_INTERPRETED, 1, COOKIE(1), FIRST);
+	assert_int_not_equal(g.addr >> 32, f.addr >> 32);
+	assert_int_equal(g.addr >> 32, 4);
+	collect();
+	assert_string_equal(answer_of(14)->name, "f");
+	assert_int_equal(kept(), 1);
+}
+
+/* Frames that wait for a name get it, although their process is forgotten before. */
+static void frames_outlive_their_process(void **state)
+{
+	(void)state;
+	put_code(1, "f", 5);
+	put_code(2, "g", 5);
+	ask(11, RUNTIME_FRAME_INTERPRETED, 1, COOKIE(1), FIRST);
+	ask(12, RUNTIME_FRAME_INTERPRETED, 2, COOKIE(2) + 0x80, FIRST);		/* is gone */
+	ask(13, RUNTIME_FRAME_INTERPRETED, 2, COOKIE(2), FIRST);
+	runtime_names_forget(w.n, w.p);
+	assert_int_equal(kept(), 3);
+	collect();
+	assert_string_equal(answer_of(11)->name, "f");
+	assert_int_equal(answer_of(12)->status, SYMBOL_GONE);
+	assert_string_equal(answer_of(13)->name, "g");
+	assert_int_equal(w.nr, 3);
+	assert_int_equal(kept(), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -368,6 +418,7 @@ int main(void)
 		TEST(what_is_late_is_said),
 		TEST(another_object_is_not_mistaken),
 		TEST(a_slot_without_a_runtime_has_no_frames),
+		TEST(objects_go_with_their_process), TEST(frames_outlive_their_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

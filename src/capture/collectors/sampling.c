@@ -171,7 +171,7 @@ static void watch_cpus(struct sampling *s)
 static void look_for_news(struct sampling *s)
 {
 	struct session_stats st = session_stats(recorder_session(s->recorder));
-	uint64_t known = st.frames + st.threads;
+	uint64_t known = st.threads;
 
 	if (known != s->known)
 		s->news_ns = now_ns();

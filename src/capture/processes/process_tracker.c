@@ -138,6 +138,8 @@ static void forget(void *ctx, struct process *p)
 	if (t->loader)
 		unwind_loader_forget(t->loader, p);
 	process_maps_forget(t->maps, p);
+	if (t->deps.on_forget)
+		t->deps.on_forget(t->deps.ctx, p);
 }
 
 void process_tracker_free(struct process_tracker *t)

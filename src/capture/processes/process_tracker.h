@@ -75,6 +75,8 @@ struct process_tracker_deps {
 	bool patient;			/* the fd is readable only when very many events wait */
 	/* Told of TASK_EVENT_CODE. NULL: not wanted. */
 	void (*on_code)(void *ctx, const struct task_event *ev);
+	/* A process that ended long ago is forgotten. NULL: not wanted. */
+	void (*on_forget)(void *ctx, const struct process *p);
 	void *ctx;
 };
 

@@ -12,10 +12,12 @@
 #include "src/base/hash_index.h"
 #include "src/base/patience.h"
 #include "src/base/worker.h"
+#include "src/capture/session/runtime_names_parts.h"
 #include "src/capture/session/runtime_shift.h"
 #include "src/capture/stacks/memory_reader.h"
 #include "src/capture/tables/process_runtimes.h"
 #include "src/model/binary.h"
+#include "src/model/per_process.h"
 #include "src/model/process.h"
 #include "src/model/record.h"
 #include "src/model/stacks.h"
@@ -35,58 +37,6 @@
 /* The end of a recording waits so long for objects of a user who has very many. */
 #define MANY_NS NSEC_PER_SEC
 
-/* A frame that waits for its name. */
-struct waiting {
-	uint32_t frame, instruction;
-	uint8_t kind;			/* enum runtime_frame_kind */
-};
-
-/* A code object. The job touches only what is above .waiting. */
-struct code {
-	struct worker_job job;
-	struct runtime_names *names;
-	const struct runtime_image *image;
-	uint64_t bias, serial, addr;
-	uint32_t cookie, tgid, slot;
-	struct code_owner *owner;
-	enum runtime_frame_kind kind;
-	bool looks_for_way;		/* the first one of its runtime */
-	bool has_way;
-	struct unwind_runtime way;
-	struct runtime_code *code;
-	int err;
-	struct waiting *waiting;
-	size_t nr_waiting, cap_waiting;
-	struct code *next;		/* of those whose frames can be answered */
-	uint64_t tried_ns, waits_since_ns;
-	unsigned tries;
-	bool is_pending, is_read, is_listed;
-};
-
-struct image_binary {
-	const struct runtime_image *image;
-	uint32_t binary;
-};
-
-struct runtime_names {
-	struct runtime_names_deps deps;
-	struct worker_pool *pool;	/* NULL: not needed yet */
-	struct memory_reader *memory;	/* of its thread */
-	struct runtime_keep *keep;	/* the same */
-	struct code **codes;
-	size_t nr_codes, cap_codes;
-	struct hash_index index;
-	struct code_owners owners;
-	struct code *ready;
-	struct image_binary *binaries;
-	size_t nr_binaries, cap_binaries;
-	size_t nr_pending;		/* jobs */
-	uint64_t last_serial;		/* of the process whose object came last */
-	uint32_t last_slot;
-	uint64_t next_look_ns;		/* for frames of objects that stay gone */
-	struct runtime_names_stats stats;
-};
-
 int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_names **np)
 {
 	struct runtime_names *n = calloc(1, sizeof(*n));
@@ -94,6 +44,7 @@ int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_name
 	if (!n)
 		return -ENOMEM;
 	n->deps = *deps;
+	n->of_processes.size = sizeof(struct codes_of);
 	code_owners_init(&n->owners, RUNTIME_NAMES_MAX, deps->process_owner, deps->owner_ctx);
 	n->memory = memory_reader_new(deps->forker, deps->costs);
 	n->keep = runtime_keep_new();
@@ -105,6 +56,13 @@ int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_name
 	return 0;
 }
 
+static void free_code(struct code *c)
+{
+	runtime_code_free(c->code);
+	free(c->waiting);
+	free(c);
+}
+
 void runtime_names_free(struct runtime_names *n)
 {
 	if (!n)
@@ -112,13 +70,11 @@ void runtime_names_free(struct runtime_names *n)
 	worker_pool_free(n->pool);
 	memory_reader_free(n->memory);
 	runtime_keep_free(n->keep);
-	for (size_t i = 0; i < n->nr_codes; i++) {
-		runtime_code_free(n->codes[i]->code);
-		free(n->codes[i]->waiting);
-		free(n->codes[i]);
-	}
+	for (size_t i = 0; i < n->nr_codes; i++)
+		free_code(n->codes[i]);
 	free(n->codes);
 	ix_release(&n->index);
+	per_process_release(&n->of_processes);
 	code_owners_release(&n->owners);
 	free(n->binaries);
 	free(n);
@@ -142,6 +98,8 @@ static void code_run(struct worker_job *job)
 }
 
 /* ---- code objects ---- */
+
+static void let_go(struct code *c);
 
 /* Puts it among those whose frames can be answered. */
 static void list(struct code *c)
@@ -185,6 +143,7 @@ static void code_done(struct worker_job *job, bool cancelled)
 		n->deps.on_short_way(n->deps.ctx, c->tgid, c->serial, c->image, c->bias, &c->way);
 	c->is_read = !is_gone(c) || c->tries >= MAX_TRIES;
 	list(c);
+	let_go(c);
 }
 
 struct code_key {
@@ -207,12 +166,59 @@ static uint64_t hash_of(const struct code_key *k)
 	return hash_u64(hash_u64(k->serial, k->addr), (uint64_t)k->slot << 32 | k->cookie);
 }
 
+static uint64_t hash_of_code(const struct code *c)
+{
+	return hash_of(&(struct code_key){ c->names, c->serial, c->addr, c->cookie, c->slot });
+}
+
+/* The last one takes its place. Without memory that one is not found any more, and comes anew. */
+static void drop(struct code *c)
+{
+	struct runtime_names *n = c->names;
+	struct code *last = n->codes[n->nr_codes - 1];
+
+	ix_remove(&n->index, hash_of_code(c), (uint32_t)c->at);
+	if (last != c) {
+		ix_remove(&n->index, hash_of_code(last), (uint32_t)last->at);
+		last->at = c->at;
+		n->codes[last->at] = last;
+		ix_add(&n->index, hash_of_code(last), (uint32_t)last->at);
+	}
+	n->nr_codes--;
+	c->owner->nr--;
+	free_code(c);
+}
+
+/* When no one asks for it any more. */
+static void let_go(struct code *c)
+{
+	if (c->is_left && !c->is_pending && !c->is_listed && !c->nr_waiting)
+		drop(c);
+}
+
+void runtime_names_forget(struct runtime_names *n, const struct process *p)
+{
+	struct codes_of *of = per_process_find(&n->of_processes, p);
+	struct code *c = of ? of->first : NULL, *next;
+
+	for (; c; c = next) {
+		next = c->next_of_process;
+		c->is_left = true;
+		let_go(c);
+	}
+	if (of)
+		of->first = NULL;
+}
+
 /* A new one's place; NULL: its user has too many, or out of memory. */
 static struct code *new_code(struct runtime_names *n, const struct process *p)
 {
 	struct code_owner *owner = code_owner_of(&n->owners, p);
+	struct codes_of *of = per_process_at(&n->of_processes, p);
 	struct code *c = NULL, **place;
 
+	if (!of)
+		return NULL;
 	if (n->nr_codes >= RUNTIME_NAMES_MAX || !code_owner_may_add(&n->owners, owner)) {
 		n->stats.refused++;
 		return NULL;
@@ -226,6 +232,8 @@ static struct code *new_code(struct runtime_names *n, const struct process *p)
 	*place = c;
 	c->owner = owner;
 	owner->nr++;
+	c->next_of_process = of->first;
+	of->first = c;
 	return c;
 }
 
@@ -250,7 +258,8 @@ static uint32_t code_of(struct runtime_names *n, const struct process *p, const 
 		return IX_NONE;
 	id = (uint32_t)(n->nr_codes - 1);
 	*c = (struct code){ .job = { .run = code_run, .done = code_done }, .names = n,
-			    .owner = c->owner,
+			    .owner = c->owner, .next_of_process = c->next_of_process,
+			    .at = id, .number = n->next_number++,
 			    .image = image, .bias = bias, .serial = k.serial, .addr = k.addr,
 			    .cookie = k.cookie, .tgid = p->tgid, .slot = k.slot,
 			    .kind = words[0] >> UNWIND_RUNTIME_KIND_SHIFT & UNWIND_RUNTIME_KINDS,
@@ -282,11 +291,6 @@ static uint32_t binary_of(struct runtime_names *n, const struct runtime_image *i
 		return 0;
 	*place = (struct image_binary){ image, b->index };
 	return b->index;
-}
-
-static uint64_t place_of(uint32_t id)
-{
-	return (uint64_t)(id + 1) << 32;
 }
 
 static uint8_t kind_of(const uint64_t words[2])
@@ -340,7 +344,7 @@ enum runtime_failure runtime_names_frame(struct runtime_names *n, const struct p
 	*f = (struct stack_frame){ .kind = FRAME_JIT,
 				   .flags = FRAME_RUNTIME | flags_of_kind(kind_of(words)),
 				   .binary = binary_of(n, n->codes[id]->image),
-				   .addr = place_of(id) | (uint32_t)words[1] };
+				   .addr = runtime_names_place(n->codes[id]) | (uint32_t)words[1] };
 	return f->binary ? RUNTIME_FAILED_NONE : RUNTIME_FAILED_PROGRAM;
 }
 
@@ -387,80 +391,11 @@ void runtime_names_meet(struct runtime_names *n, const struct process *p, const 
 
 /* ---- names ---- */
 
-/* What a frame's kind tells of how its function is run, for runtimes that do not say it. */
-static uint8_t tier_of(uint8_t kind)
+static int answer_all(struct code *c, int why, symbol_fn fn, void *ctx)
 {
-	return kind == RUNTIME_FRAME_INTERPRETED ? TIER_INTERPRETED : TIER_COMPILED;
-}
+	int err = runtime_names_answer(c, why, fn, ctx);
 
-/* The functions at an instruction, for the trace. Their number, or -ESTALE. */
-static int lines_of(const struct code *c, const struct waiting *w, struct symbol_line *to)
-{
-	struct runtime_line lines[RUNTIME_MAX_LINES];
-	int nr = runtime_code_lines(c->code, w->instruction, lines, RUNTIME_MAX_LINES);
-
-	for (int i = 0; i < nr; i++) {
-		const struct runtime_line *l = &lines[i];
-		uint8_t tier = l->tier ? l->tier : tier_of(w->kind);
-
-		to[i] = (struct symbol_line){
-			.name = l->name, .sysname = l->name, .file = l->file, .line = l->line,
-			.decl_file = l->file, .decl_line = l->first_line,
-			.lang = runtime_lang(c->image),
-			.func_flags = (uint8_t)(tier << FUNC_TIER_SHIFT),
-		};
-	}
-	return nr;
-}
-
-static int answer(const struct code *c, uint32_t id, const struct waiting *w, int err,
-		  symbol_fn fn, void *ctx)
-{
-	struct symbol_line lines[RUNTIME_MAX_LINES];
-	struct symbol sym = { .status = err ? SYMBOL_GONE : SYMBOL_OK,
-			      .lang = runtime_lang(c->image),
-			      .func_flags = (uint8_t)(tier_of(w->kind) << FUNC_TIER_SHIFT) };
-	int nr = err ? 0 : lines_of(c, w, lines);
-
-	if (err == -ECANCELED || err == -ETIMEDOUT) {
-		c->names->stats.late++;
-		sym.status = SYMBOL_LIMITED;
-	}
-	if (nr < 0) {
-		c->names->stats.gone++;
-		sym.status = SYMBOL_GONE;
-	}
-	if (nr > 0) {
-		const struct symbol_line *outermost = &lines[nr - 1];
-
-		sym.name = sym.sysname = outermost->name;
-		sym.func_flags = outermost->func_flags;
-		sym.has_func_addr = runtime_has_offsets(c->image);
-		sym.func_addr = place_of(id);
-		sym.lines = lines;
-		sym.nr_lines = (size_t)nr;
-	}
-	return fn(ctx, w->frame, place_of(id) | w->instruction, &sym);
-}
-
-static uint32_t id_of(const struct runtime_names *n, const struct code *c)
-{
-	struct code_key k = { n, c->serial, c->addr, c->cookie, c->slot };
-
-	return ix_find(&n->index, hash_of(&k), is_same, &k);
-}
-
-static int answer_all(const struct runtime_names *n, struct code *c, int why, symbol_fn fn,
-		      void *ctx)
-{
-	uint32_t id = id_of(n, c);
-	int err = 0;
-
-	for (size_t i = 0; i < c->nr_waiting && !err; i++)
-		err = answer(c, id, &c->waiting[i], why, fn, ctx);
-	free(c->waiting);		/* there are many objects, and few have frames later */
-	c->waiting = NULL;
-	c->nr_waiting = c->cap_waiting = 0;
+	let_go(c);
 	return err;
 }
 
@@ -475,7 +410,7 @@ static int give_ready(struct runtime_names *n, symbol_fn fn, void *ctx)
 
 		n->ready = c->next;
 		c->is_listed = false;
-		err = answer_all(n, c, c->err, fn, ctx);
+		err = answer_all(c, c->err, fn, ctx);
 	}
 	return err;
 }
@@ -511,11 +446,12 @@ static int answer_gone(struct runtime_names *n, symbol_fn fn, void *ctx, uint64_
 {
 	int err = 0;
 
-	for (size_t i = 0; i < n->nr_codes && !err; i++) {
+	/* From the end: one that is dropped there gives its place to one that was asked. */
+	for (size_t i = n->nr_codes; i-- > 0 && !err;) {
 		struct code *c = n->codes[i];
 
 		if (c->nr_waiting && stays_gone(c) && c->waits_since_ns <= since_ns)
-			err = answer_all(n, c, c->err, fn, ctx);
+			err = answer_all(c, c->err, fn, ctx);
 	}
 	return err;
 }
@@ -525,9 +461,9 @@ static int answer_late(struct runtime_names *n, symbol_fn fn, void *ctx)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < n->nr_codes && !err; i++)
+	for (size_t i = n->nr_codes; i-- > 0 && !err;)
 		if (n->codes[i]->nr_waiting)
-			err = answer_all(n, n->codes[i], -ETIMEDOUT, fn, ctx);
+			err = answer_all(n->codes[i], -ETIMEDOUT, fn, ctx);
 	return err;
 }
 
@@ -558,4 +494,5 @@ int runtime_names_settle(struct runtime_names *n, symbol_fn fn, void *ctx, struc
 void runtime_names_stats(const struct runtime_names *n, struct runtime_names_stats *out)
 {
 	*out = n->stats;
+	out->kept = n->nr_codes;
 }

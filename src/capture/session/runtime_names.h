@@ -67,6 +67,7 @@ struct runtime_names_stats {
 	uint64_t named, gone, failed;	/* code objects; failed: could not be read */
 	uint64_t refused;		/* there were too many */
 	uint64_t late;			/* frames whose code objects were not read in time */
+	uint64_t kept;			/* code objects, now */
 };
 
 int runtime_names_new(const struct runtime_names_deps *deps, struct runtime_names **np);
@@ -87,6 +88,12 @@ void runtime_names_meet(struct runtime_names *n, const struct process *p, const 
 /* The words of a stack that leads to its root: see runtime_shift(). */
 bool runtime_names_shift(struct runtime_names *n, const struct process *p, const uint64_t *words,
 			 size_t nr, uint64_t *out);
+
+/*
+ * No frame of p is asked for any more. Its objects are given up when their frames are named, so
+ * that a recording of many days does not come to its limits by programs that have ended.
+ */
+void runtime_names_forget(struct runtime_names *n, const struct process *p);
 
 /* See jit_names_collect() and jit_names_settle(). */
 int runtime_names_collect(struct runtime_names *n, symbol_fn fn, void *ctx, struct patience *wait);

@@ -110,6 +110,9 @@ struct session_stats {
 	uint64_t bad;			/* stacks of an event that was never added */
 };
 
+/* p ended long ago, and no stack of it comes any more. */
+void session_forget_process(struct session *s, const struct process *p);
+
 int session_new(const struct session_deps *deps, struct session **sp);
 void session_free(struct session *s);		/* NULL is fine */
 /* Borrowed until session_free(), as in struct stack_definer_deps. */

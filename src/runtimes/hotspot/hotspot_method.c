@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "src/base/array.h"
 #include "src/runtimes/hotspot/hotspot_method.h"
 
 #include <errno.h>
@@ -228,11 +229,15 @@ int hotspot_method_read(const struct hotspot_layout *l, const struct target_memo
 	out->code_bytes = code_bytes;
 	if (!err && flags & HAS_LINES)
 		err = read_lines(&r, out);
-	if (err)
+	if (err) {
 		hotspot_method_release(out);
-	else
-		out->first_line = hotspot_method_line(out, 0);
-	return err;
+		return err;
+	}
+	out->first_line = hotspot_method_line(out, 0);
+	out->name = array_shrink(out->name, strlen(out->name) + 1);
+	out->file = array_shrink(out->file, out->file ? strlen(out->file) + 1 : 0);
+	out->lines = array_shrink(out->lines, out->lines_bytes);
+	return 0;
 }
 
 uint32_t hotspot_method_line(const struct hotspot_method *m, uint32_t bci)

@@ -449,6 +449,9 @@ int hotspot_code_read(const struct runtime_image *image, uint64_t bias, const st
 	}
 	cached_memory_free(memory);
 	if (!err) {
+		r.out->methods = array_shrink(r.out->methods,
+					      r.out->nr_methods * sizeof(*r.out->methods));
+		r.out->cap_methods = r.out->nr_methods;
 		*out = c;
 		return 0;
 	}
