@@ -83,6 +83,8 @@ size_t recorder_fds(const struct recorder *r, int fds[RECORDER_FDS])
 
 	fds[n++] = worker_fd(r->pool);
 	fds[n++] = worker_fd(r->code_pool);
+	if (session_attach_fd(r->session) >= 0)
+		fds[n++] = session_attach_fd(r->session);
 	if (process_tracker_fd(r->tracker) >= 0)
 		fds[n++] = process_tracker_fd(r->tracker);
 	return n;

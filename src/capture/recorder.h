@@ -124,7 +124,7 @@ bool recorder_in_a_hurry(const struct recorder *r);
 struct kernel_entries;
 int recorder_kernel_entries(struct recorder *r, struct kernel_entries *entries);
 
-#define RECORDER_FDS 3
+#define RECORDER_FDS 4
 
 /*
  * Sets fds for poll() and returns their number, RECORDER_FDS at most. When one of them is readable,

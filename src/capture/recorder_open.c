@@ -456,6 +456,7 @@ static int open_session(struct recorder *r)
 		.jvms = r->jvms,
 		.runtimes = r->runtimes,
 		.begin_thread = recorder_begin_thread,
+		.begin_urgent = recorder_begin_urgent_thread,
 		.on_binary = recorder_on_binary,
 		.meet = recorder_meet,
 		.forker = r->forker, .costs = r->costs,

@@ -147,6 +147,7 @@ int recorder_workers_open(struct recorder *r);
 int recorder_be_urgent(int nice);
 void recorder_be_as_before(int before);
 void recorder_begin_thread(void);	/* what threads that stay do first */
+void recorder_begin_urgent_thread(void);	/* the same, while rights are held */
 /* Bytes that the control groups leave. */
 uint64_t recorder_memory_room(void);
 bool recorder_has_little_memory(void);

@@ -81,9 +81,14 @@ static void begin_keeper(void)
 	recording_rights_keep(ROLE_OPENER);
 }
 
-/* The process that forks those that walk tasks and read memory. */
+/*
+ * The process that forks those that walk tasks and read memory. The latter are urgent: they compute
+ * little, but a runtime that starts is asked some twenty questions before it has frames, and on
+ * CPUs that it keeps busy each of them waits for milliseconds otherwise.
+ */
 static void begin_forker(void)
 {
+	recorder_be_urgent(RECORDER_NICE);
 	recording_rights_keep(ROLE_READER | ROLE_MEMORY);
 }
 
@@ -119,6 +124,13 @@ int recorder_helpers_open(struct recorder *r)
 		err = debug_server_new(r->opts.debug_urls, r->deaths, &r->server);
 	parsers_ask_server(r->parsers, r->server);
 	return err ? err : recorder_costs_open(r);
+}
+
+/* What threads do first that ask for memory and wait for each answer. */
+void recorder_begin_urgent_thread(void)
+{
+	recorder_be_urgent(RECORDER_NICE);
+	recorder_begin_thread();
 }
 
 /* What threads that stay do first. */

@@ -12,6 +12,11 @@ struct cached_memory;
 
 /* m is borrowed. NULL: out of memory. */
 struct cached_memory *cached_memory_new(const struct target_memory *m);
+/*
+ * The same for what is scattered over a few MiB: 64 KiB are read at once where all of them can be,
+ * because each read is a question to another process.
+ */
+struct cached_memory *cached_memory_new_wide(const struct target_memory *m);
 void cached_memory_free(struct cached_memory *c);	/* NULL is fine */
 
 /* The memory m, read through the kept pages; valid as long as c. */

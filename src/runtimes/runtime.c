@@ -162,13 +162,13 @@ int runtime_attach(struct runtime_image *image, uint64_t bias, const struct targ
 		return -ENOENT;
 	runtime_constants(image, bias, &made);
 	err = kind_of(image)->attach(&read, bias, m, &made);
-	if (!err && !runtime_image_is_sound(&read))
+	if ((!err || err == -EAGAIN) && !runtime_image_is_sound(&read))
 		err = -ENOTSUP;
-	if (err)
-		return err;
-	*image = read;
-	*rt = made;
-	return 0;
+	if (!err || err == -EAGAIN)
+		*image = read;
+	if (!err)
+		*rt = made;
+	return err;
 }
 
 /* ---- code objects ---- */

@@ -140,7 +140,8 @@ bool runtime_is_attached_late(const struct runtime_image *image);
  * Looks in the memory of a process for what the file does not tell, without which none of its
  * frames can be found. *image gets what is the same in all processes of the file, *rt what is this
  * one's. 0; -EAGAIN: the runtime has not begun, ask later; -ENOTSUP: it is a version that is not
- * known; or an -errno of reading. After an error both are as they were.
+ * known, or it is just being loaded; or an -errno of reading. After an error *rt is as it was, and
+ * *image, too; but after -EAGAIN it may know more, which the next call need not read again.
  */
 int runtime_attach(struct runtime_image *image, uint64_t bias, const struct target_memory *m,
 		   struct unwind_runtime *rt);

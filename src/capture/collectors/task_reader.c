@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -113,6 +114,8 @@ static void reader_main(void)
 	struct reader_scope scope;
 
 	prctl(PR_SET_NAME, NAME);
+	/* Who forks it is urgent, because those are that read a few bytes of memory. */
+	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, (id_t)getppid()));
 	recording_rights_keep(ROLE_READER);
 	while (recv(SOCK, &scope, sizeof(scope), 0) == sizeof(scope) && serve(PROG, SOCK, &scope))
 		;

@@ -17,27 +17,34 @@
 #include "src/runtimes/runtime.h"
 
 #define WAIT_MS 10
-#define FIRST_NS (10 * NSEC_PER_MSEC)	/* until the next look, twice as long each time */
+#define FIRST_NS (2 * NSEC_PER_MSEC)	/* until the next look, twice as long each time */
 #define LONGEST_NS NSEC_PER_SEC
-#define MAX_LOOKS 60
+/* A JVM has its code 20 to 200 ms after its file is mapped, and a look costs it nothing. */
+#define STARTING_NS (500 * NSEC_PER_MSEC)
+#define STARTING_PAUSE_NS (2 * NSEC_PER_MSEC)
+#define MAX_LOOKS 400
+/* A file that is being relocated looks like a version that is not known. */
+#define LOADING_NS NSEC_PER_SEC
 
 /* A process. The job touches only what is above .due_ns. */
 struct look {
 	struct worker_job job;
 	struct runtime_attacher *attacher;
-	struct runtime_image image;
+	struct runtime_image image;	/* with what earlier looks have found */
+	const struct runtime_image *of;	/* what it is a copy of */
 	struct unwind_runtime runtime;
 	uint64_t serial, bias;
 	uint32_t tgid;
 	int err;
-	uint64_t due_ns, pause_ns;
+	uint64_t since_ns, due_ns, pause_ns;
 	unsigned looks;
 	bool is_running, is_over;
+	bool ran_before;		/* when the recording began */
 };
 
 struct runtime_attacher {
 	struct runtime_attacher_deps deps;
-	struct worker_pool *pool;	/* NULL: not needed yet */
+	struct worker_pool *pool;	/* NULL: not needed */
 	struct memory_reader *memory;	/* of its thread */
 	struct look **looks;
 	size_t nr_looks, cap_looks;
@@ -52,8 +59,10 @@ int runtime_attacher_new(const struct runtime_attacher_deps *deps, struct runtim
 		return -ENOMEM;
 	a->deps = *deps;
 	a->memory = memory_reader_new(deps->forker, deps->costs);
-	if (!a->memory) {
-		free(a);
+	/* Its thread begins while there are rights to make it urgent. */
+	a->pool = deps->runtimes ? worker_pool_new_with(1, deps->begin_thread) : NULL;
+	if (!a->memory || (deps->runtimes && !a->pool)) {
+		runtime_attacher_free(a);
 		return -ENOMEM;
 	}
 	*ap = a;
@@ -93,6 +102,22 @@ static const struct process *process_of(const struct look *l, const struct runti
 	return *image ? p : NULL;
 }
 
+static uint64_t longer_pause(const struct look *l)
+{
+	uint64_t most = now_ns() < l->since_ns + STARTING_NS ? STARTING_PAUSE_NS : LONGEST_NS;
+
+	return l->pause_ns * 2 < most ? l->pause_ns * 2 : most;
+}
+
+/* Whether it was too early, and the process is to be looked at again. */
+static bool wants_more(struct look *l)
+{
+	if (!l->err || ++l->looks >= MAX_LOOKS)
+		return false;
+	return l->err != -ENOTSUP ||
+	       (!l->ran_before && now_ns() < l->since_ns + LOADING_NS);
+}
+
 static void look_done(struct worker_job *job, bool cancelled)
 {
 	struct look *l = (struct look *)job;
@@ -109,9 +134,9 @@ static void look_done(struct worker_job *job, bool cancelled)
 		return;
 	}
 	/* A process that is being started may have exchanged the file meanwhile. */
-	if (l->err && l->err != -ENOTSUP && ++l->looks < MAX_LOOKS) {
+	if (wants_more(l)) {
 		l->due_ns = now_ns() + l->pause_ns;
-		l->pause_ns = l->pause_ns * 2 < LONGEST_NS ? l->pause_ns * 2 : LONGEST_NS;
+		l->pause_ns = longer_pause(l);
 		return;
 	}
 	l->is_over = true;
@@ -120,15 +145,26 @@ static void look_done(struct worker_job *job, bool cancelled)
 					  l->err ? NULL : &l->runtime);
 }
 
-static bool is_known(const struct runtime_attacher *a, uint64_t serial)
+/*
+ * true: it is looked at already. Something was mapped there just now, as a JVM does with the room
+ * for its code shortly before it runs any, so the next look comes soon.
+ */
+static bool is_known(struct runtime_attacher *a, uint64_t serial)
 {
-	for (size_t i = 0; i < a->nr_looks; i++)
-		if (a->looks[i]->serial == serial)
-			return true;
+	for (size_t i = 0; i < a->nr_looks; i++) {
+		struct look *l = a->looks[i];
+
+		if (l->serial != serial)
+			continue;
+		l->pause_ns = FIRST_NS;
+		if (!l->is_running && l->due_ns > now_ns() + FIRST_NS)
+			l->due_ns = now_ns() + FIRST_NS;
+		return true;
+	}
 	return false;
 }
 
-static void take_late(struct runtime_attacher *a)
+static void take_late(struct runtime_attacher *a, bool ran_before)
 {
 	struct look *l, **place;
 	uint64_t serial;
@@ -144,7 +180,8 @@ static void take_late(struct runtime_attacher *a)
 			return;
 		}
 		*l = (struct look){ .job = { .run = look_run, .done = look_done }, .attacher = a,
-				    .serial = serial, .tgid = tgid, .pause_ns = FIRST_NS };
+				    .serial = serial, .tgid = tgid, .since_ns = now_ns(),
+				    .pause_ns = FIRST_NS, .ran_before = ran_before };
 		*place = l;
 	}
 }
@@ -156,11 +193,9 @@ static void begin(struct runtime_attacher *a, struct look *l)
 	l->is_over = !process_of(l, &image, &l->bias);
 	if (l->is_over)
 		return;
-	if (!a->pool)
-		a->pool = worker_pool_new_with(1, a->deps.begin_thread);
-	if (!a->pool)
-		return;
-	l->image = *image;
+	if (l->of != image)
+		l->image = *image;
+	l->of = image;
 	l->is_running = true;
 	a->nr_running++;
 	worker_submit(a->pool, &l->job);
@@ -191,7 +226,7 @@ void runtime_attacher_poll(struct runtime_attacher *a, struct patience *wait)
 		return;
 	if (a->pool)
 		worker_reap(a->pool);
-	take_late(a);
+	take_late(a, wait);
 	go_through(a);
 	while (wait && a->nr_running && patience_lasts(wait)) {
 		struct pollfd fd = { .fd = worker_fd(a->pool), .events = POLLIN };
@@ -201,12 +236,17 @@ void runtime_attacher_poll(struct runtime_attacher *a, struct patience *wait)
 	}
 }
 
+int runtime_attacher_fd(const struct runtime_attacher *a)
+{
+	return a->pool ? worker_fd(a->pool) : -1;
+}
+
 uint64_t runtime_attacher_next_ns(const struct runtime_attacher *a)
 {
 	uint64_t next = UINT64_MAX;
 
 	for (size_t i = 0; i < a->nr_looks; i++)
-		if (a->looks[i]->due_ns < next)
+		if (!a->looks[i]->is_running && a->looks[i]->due_ns < next)
 			next = a->looks[i]->due_ns;
 	return next;
 }

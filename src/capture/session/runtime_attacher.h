@@ -24,7 +24,7 @@ struct runtime_attacher;
 struct runtime_attacher_deps {
 	struct process_runtimes *runtimes;	/* NULL: nothing is done */
 	const struct processes *processes;
-	void (*begin_thread)(void);	/* gives up the rights of the thread */
+	void (*begin_thread)(void);	/* makes the thread urgent, gives up its rights */
 	struct child_forker *forker;	/* of who reads memory */
 	struct user_costs *costs;	/* of memory_reader_new() */
 };
@@ -33,10 +33,13 @@ int runtime_attacher_new(const struct runtime_attacher_deps *deps, struct runtim
 void runtime_attacher_free(struct runtime_attacher *a);	/* NULL is fine */
 
 /*
- * wait: until what has been begun was read once, but not until runtimes have started. NULL: does
- * not wait.
+ * wait: when the recording begins, until what has been begun was read once, but not until runtimes
+ * have started. NULL: does not wait.
  */
 void runtime_attacher_poll(struct runtime_attacher *a, struct patience *wait);
+
+/* Becomes readable when something was read, and it is to be called; -1: never. */
+int runtime_attacher_fd(const struct runtime_attacher *a);
 
 /* When it is to be called next, CLOCK_MONOTONIC; UINT64_MAX: nothing is due. */
 uint64_t runtime_attacher_next_ns(const struct runtime_attacher *a);

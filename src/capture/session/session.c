@@ -137,7 +137,7 @@ static int make_names(struct session *s)
 	const struct runtime_attacher_deps attacher = {
 		.runtimes = deps->runtimes,
 		.processes = process_tracker_processes(deps->tracker),
-		.begin_thread = deps->begin_thread,
+		.begin_thread = deps->begin_urgent,
 		.forker = deps->forker,
 		.costs = deps->costs,
 	};

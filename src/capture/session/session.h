@@ -66,6 +66,7 @@ struct session_deps {
 	/* See runtime_names.h. runtimes NULL: no frames of runtimes are shown. */
 	struct process_runtimes *runtimes;
 	void (*begin_thread)(void);
+	void (*begin_urgent)(void);	/* the same for runtime_attacher.h */
 	struct child_forker *forker;	/* of who reads memory */
 	struct user_costs *costs;	/* of memory_reader_new() */
 	process_owner_fn process_owner;	/* NULL: all processes are one user's */
@@ -148,6 +149,7 @@ int session_note(struct session *s, uint8_t severity, const char *text);	/* NOTE
  * wait until each has been looked at; and when to call that next.
  */
 void session_attach(struct session *s, struct patience *wait);
+int session_attach_fd(const struct session *s);		/* as runtime_attacher_fd() */
 uint64_t session_next_attach_ns(const struct session *s);
 int session_tell_runtimes(struct session *s);	/* META runtimes, runtimes.code */
 int session_clock(struct session *s);

@@ -56,6 +56,11 @@ void session_attach(struct session *s, struct patience *wait)
 	runtime_attacher_poll(s->attacher, wait);
 }
 
+int session_attach_fd(const struct session *s)
+{
+	return runtime_attacher_fd(s->attacher);
+}
+
 uint64_t session_next_attach_ns(const struct session *s)
 {
 	return runtime_attacher_next_ns(s->attacher);

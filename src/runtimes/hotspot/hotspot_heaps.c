@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "src/runtimes/cached_memory.h"
 #include "src/runtimes/hotspot/hotspot_program.h"
 #include "unwind/frame_program.h"
 
@@ -91,7 +92,16 @@ static int read_interpreter(const struct hotspot_layout *l, uint64_t bias,
 int hotspot_heaps_read(const struct hotspot_layout *l, uint64_t bias,
 		       const struct target_memory *m, struct unwind_runtime *rt)
 {
+	struct cached_memory *c;
 	int err = read_interpreter(l, bias, m, rt);
 
-	return err ? err : read_heaps(l, bias, m, rt);
+	if (err)
+		return err;
+	/* Nothing of the heaps is read before the interpreter is there. */
+	c = cached_memory_new(m);
+	if (!c)
+		return -ENOMEM;
+	err = read_heaps(l, bias, cached_memory_view(c), rt);
+	cached_memory_free(c);
+	return err;
 }

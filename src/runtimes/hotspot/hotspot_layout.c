@@ -335,7 +335,7 @@ bool hotspot_layout_is_sound(const struct hotspot_layout *l)
 int hotspot_layout_read(const struct hotspot_lists *lists, uint64_t bias,
 			const struct target_memory *m, struct hotspot_layout *out)
 {
-	struct cached_memory *c = cached_memory_new(m);
+	struct cached_memory *c = cached_memory_new_wide(m);
 	struct reading r = { .bias = bias, .out = out };
 	const uint32_t absent = HOTSPOT_ABSENT;
 	int err = c ? 0 : -ENOMEM;

@@ -65,6 +65,7 @@ struct hotspot_layout {
 struct hotspot_image {
 	struct hotspot_lists lists;
 	struct hotspot_layout layout;
+	uint32_t is_sure;		/* the layout was read of a JVM that runs */
 };
 
 /* Where a symbol has the random number, of 16 bits, that it got when it was made; or ABSENT. */

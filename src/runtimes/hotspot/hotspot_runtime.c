@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <string.h>
 
 #include "src/model/record.h"
 #include "src/runtimes/hotspot/hotspot_find.h"
@@ -42,16 +43,53 @@ static void constants(const struct runtime_image *image, uint64_t bias, struct u
 	rt->flags = RUNTIME_OWNS_CODE;
 }
 
+/*
+ * Whether code of the JVM has run, so that its file is relocated: a constructor makes the array of
+ * heaps. An address that is not relocated yet leads nowhere.
+ */
+static bool has_begun(const struct hotspot_image *h, uint64_t bias, const struct target_memory *m)
+{
+	uint64_t heaps;
+
+	return !target_read_u64(m, h->layout.heaps_vaddr + bias, &heaps) && heaps;
+}
+
+/*
+ * A layout that was read while the file was relocated may lack something. So it is read again when
+ * the JVM has begun, which must find the same. 0; -EAGAIN: something else, which is to be tried; or
+ * -errno.
+ */
+static int confirm(struct hotspot_image *h, uint64_t bias, const struct target_memory *m)
+{
+	struct hotspot_layout now;
+	int err = hotspot_layout_read(&h->lists, bias, m, &now);
+
+	if (err)
+		return err;
+	if (memcmp(&now, &h->layout, sizeof(now))) {
+		h->layout = now;
+		return -EAGAIN;
+	}
+	h->is_sure = 1;
+	return 0;
+}
+
 static int attach(struct runtime_image *image, uint64_t bias, const struct target_memory *m,
 		  struct unwind_runtime *rt)
 {
 	struct hotspot_image h = own_of(image);
-	int err = 0;
+	int err = 0, sure = -EAGAIN;
 
 	if (!h.layout.is_read)
 		err = hotspot_layout_read(&h.lists, bias, m, &h.layout);
+	if (err)
+		return err;
+	/* A JVM that has no heaps yet is asked for these alone the next time. */
+	err = hotspot_heaps_read(&h.layout, bias, m, rt);
+	if ((!err || err == -EAGAIN) && !h.is_sure && has_begun(&h, bias, m))
+		sure = confirm(&h, bias, m);
 	if (!err)
-		err = hotspot_heaps_read(&h.layout, bias, m, rt);
+		err = h.is_sure ? 0 : sure;
 	RUNTIME_SET_OWN(image, &h);
 	image->version = h.layout.version;
 	if (h.lists.vtable_text)
