@@ -294,6 +294,7 @@ CAPTURE_SRCS := \
 	src/capture/processes/process_maps.c \
 	src/capture/processes/process_tracker.c \
 	src/capture/processes/remote_fs_files.c \
+	src/capture/processes/table_keeper.c \
 	src/capture/processes/table_store.c \
 	src/capture/processes/table_turns.c \
 	src/capture/processes/task_events.c \
@@ -455,6 +456,7 @@ CAPTURE_SRCS := \
 	src/live/live_windows.c \
 	src/live/segment_head.c \
 	src/live/thread_rows.c \
+	src/parse/cache_folder.c \
 	src/parse/kept_symbols.c \
 	src/parse/kernel_file.c \
 	src/parse/line_cache.c \
@@ -463,6 +465,7 @@ CAPTURE_SRCS := \
 	src/parse/parse_service.c \
 	src/parse/parsers.c \
 	src/parse/parsers_names.c \
+	src/parse/table_cache.c \
 	src/parse/table_maker.c \
 	src/probes/kernel_functions.c \
 	src/probes/probe_spec.c \

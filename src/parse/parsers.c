@@ -13,10 +13,11 @@
 #include "src/foreign/file_opener.h"
 #include "src/foreign/kept_file.h"
 #include "src/foreign/wait_budget.h"
-#include "src/parse/line_cache.h"
+#include "src/parse/cache_folder.h"
 #include "src/parse/lines_costs.h"
 #include "src/parse/parse_protocol.h"
 #include "src/parse/parsers_parts.h"
+#include "src/parse/table_cache.h"
 #include "src/symbolize/symbol_batch.h"
 
 #define IDENTITY_LANES 2		/* of root's files and of others */
@@ -53,8 +54,9 @@ int parsers_new(struct helper_keeper *k, struct file_opener *opener, unsigned nr
 	p->opener = opener;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->free_lane, NULL);
-	if (line_cache_new(&p->line_cache))
-		p->line_cache = NULL;
+	if (cache_folder_new(&p->cache))
+		p->cache = NULL;
+	p->program = table_cache_program();
 	p->identity_budget = wait_budget_new();
 	p->lines_costs = lines_costs_new();
 	err = p->identity_budget && p->lines_costs ? 0 : -ENOMEM;
@@ -105,7 +107,7 @@ void parsers_free(struct parsers *p)
 	end_lanes(&p->code);
 	lines_costs_free(p->lines_costs);
 	wait_budget_free(p->identity_budget);
-	line_cache_free(p->line_cache);
+	cache_folder_free(p->cache);
 	pthread_cond_destroy(&p->free_lane);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
@@ -267,7 +269,35 @@ int parse_identity(struct parsers *p, const struct parse_file *file, pid_t pid,
 
 /* ---- tables ---- */
 
-int parse_table(struct parsers *p, const struct parse_table_request *r, struct unwind_table **tp)
+/* Takes over an answer, from whomever it is, and releases it. */
+static int take_table_answer(struct helper_message *answer, const struct parse_table_request *r,
+			     struct unwind_table **tp)
+{
+	int err = parse_take_table(answer, tp, r->runtime);
+
+	helper_message_release(answer);
+	if (err) {
+		unwind_table_free(*tp);
+		*tp = NULL;
+	}
+	return err;
+}
+
+/* 0: the table was kept. */
+static int take_kept_table(struct parsers *p, const struct parse_table_request *r,
+			   struct unwind_table **tp)
+{
+	struct helper_message answer;
+	int err = table_cache_get(p->cache, r->key, p->program, &answer);
+
+	if (!err)
+		return take_table_answer(&answer, r, tp);
+	helper_message_release(&answer);
+	return err;
+}
+
+static int ask_for_table(struct parsers *p, const struct parse_table_request *r,
+			 struct unwind_table **tp)
 {
 	struct table_wants wants = { .runtime = r->runtime != NULL };
 	const struct question q = {
@@ -282,15 +312,26 @@ int parse_table(struct parsers *p, const struct parse_table_request *r, struct u
 	const struct helper_wait wait = { .unwanted = r->unwanted };
 	int err = parsers_call(p, &q, TABLE_NS, wait, &answer);
 
-	*tp = NULL;
 	if (!err)
-		err = parse_take_table(&answer, tp, r->runtime);
+		return take_table_answer(&answer, r, tp);
 	helper_message_release(&answer);
-	if (err) {
-		unwind_table_free(*tp);
-		*tp = NULL;
-	}
 	return err;
+}
+
+int parse_table(struct parsers *p, const struct parse_table_request *r, struct unwind_table **tp)
+{
+	*tp = NULL;
+	if (r->key && r->runtime && !r->nr_pages && !take_kept_table(p, r, tp)) {
+		*r->was_kept = true;
+		return 0;
+	}
+	return ask_for_table(p, r, tp);
+}
+
+void parse_keep_table(struct parsers *p, const struct cache_key *key, const struct unwind_table *t,
+		      const struct runtime_image *runtime)
+{
+	table_cache_put(p->cache, key, p->program, t, runtime);
 }
 
 /* ---- windows of generated code ---- */

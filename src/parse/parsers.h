@@ -30,6 +30,7 @@
 #include "src/runtimes/runtime.h"
 #include "unwind/unwind_table.h"
 
+struct cache_key;
 struct parsers;
 struct debug_server;
 struct file_opener;
@@ -92,6 +93,12 @@ struct parse_table_request {
 	 * RULE_RUNTIME. NULL: no runtime is looked for.
 	 */
 	struct runtime_image *runtime;
+	/*
+	 * A table that is kept under this key is read instead of asking a parser, if all pages and
+	 * the runtime are wanted (table_cache.h). NULL: no.
+	 */
+	const struct cache_key *key;
+	bool *was_kept;			/* with key: gets true if it was */
 };
 
 /*
@@ -99,6 +106,10 @@ struct parse_table_request {
  * unwind_table_from_image(), -ETIMEDOUT, -EPIPE, -ECANCELED.
  */
 int parse_table(struct parsers *p, const struct parse_table_request *r, struct unwind_table **tp);
+
+/* Keeps the table of a whole file for later recordings. The disk may take its time. */
+void parse_keep_table(struct parsers *p, const struct cache_key *key, const struct unwind_table *t,
+		      const struct runtime_image *runtime);
 
 /*
  * The rows of a window of generated code, as code_window_rows() makes them; owner: a number for

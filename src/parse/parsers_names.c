@@ -95,11 +95,11 @@ static void add_debug_files(const struct names_question *n, const struct debug_n
 		add_debug_file(fd, request);
 }
 
-static struct line_cache_key cache_key(const struct symbol_file *file)
+static struct cache_key cache_key(const struct symbol_file *file)
 {
 	const struct debug_name *name = &file->notes->debug;
 
-	return (struct line_cache_key){ name->build_id, name->build_id_len, file->owner,
+	return (struct cache_key){ name->build_id, name->build_id_len, file->owner,
 					file->inode.dev, file->inode.ino, file->inode.changed };
 }
 
@@ -111,7 +111,7 @@ static void add_files(const struct names_question *n, const struct helper_messag
 		      struct names_head *head, struct helper_message *request)
 {
 	struct debug_name *name = &n->file->notes->debug;
-	struct line_cache_key key;
+	struct cache_key key;
 	int fd;
 
 	head->load = 1;
@@ -121,9 +121,9 @@ static void add_files(const struct names_question *n, const struct helper_messag
 	if (!n->max_depth)
 		return;
 	key = cache_key(n->file);
-	fd = line_cache_open(n->p->line_cache, &key);
+	fd = line_cache_open(n->p->cache, &key);
 	head->has_cache = fd >= 0;
-	head->keeps_cache = n->p->line_cache && key.build_id_len;
+	head->keeps_cache = n->p->cache && key.build_id_len;
 	if (fd >= 0)
 		request->fds[request->nr_fds++] = fd;
 }
@@ -217,7 +217,7 @@ static int ask_names(struct names_question *n, struct symbol_batch *b, uint32_t 
 			     .fds = { n->file->fd }, .nr_fds = 1 },
 	};
 	struct helper_message answer;
-	struct line_cache_key key;
+	struct cache_key key;
 	int err = send_names(n, &q, &head, &answer);
 
 	if (!err)
@@ -226,7 +226,7 @@ static int ask_names(struct names_question *n, struct symbol_batch *b, uint32_t 
 		if (!parse_take_beside(&answer, &n->beside))
 			n->beside.nr = 0;
 		key = cache_key(n->file);
-		line_cache_append(n->p->line_cache, &key, answer.part[4].v, answer.part[4].len);
+		line_cache_append(n->p->cache, &key, answer.part[4].v, answer.part[4].len);
 	}
 	helper_message_release(&answer);
 	return err;

@@ -14,7 +14,7 @@
 struct debug_server;
 struct file_opener;
 struct helper;
-struct line_cache;
+struct cache_folder;
 struct lines_costs;
 struct wait_budget;
 
@@ -39,7 +39,8 @@ struct lanes {
 struct parsers {
 	struct file_opener *opener;
 	struct debug_server *server;	/* NULL: none is asked */
-	struct line_cache *line_cache;	/* NULL: lines are not kept */
+	struct cache_folder *cache;	/* NULL: nothing is kept */
+	uint64_t program;		/* table_cache_program() */
 	struct lanes identity, perf_map, names, lines, tables, code;
 	struct wait_budget *identity_budget;
 	/* Set by parsers_tell_costs(); NULL: costs are not measured. */

@@ -326,6 +326,13 @@ int symbolizer_fd(const struct symbolizer *s, uint32_t binary)
 	return b ? b->src.fd : -1;
 }
 
+const struct symbol_inode *symbolizer_inode(const struct symbolizer *s, uint32_t binary)
+{
+	const struct subject *b = binary < s->nr_subjects ? s->subjects[binary] : NULL;
+
+	return b && b->src.fd >= 0 ? &b->src.inode : NULL;
+}
+
 /* The binary, if it is that of a file and no thread uses what is known of it. */
 static struct subject *idle_subject(struct symbolizer *s, uint32_t binary)
 {

@@ -166,6 +166,9 @@ int symbolizer_add(struct symbolizer *s, uint32_t binary, const struct symbol_so
 /* The file of a binary, borrowed until symbolizer_free(); -1: there is none. */
 int symbolizer_fd(const struct symbolizer *s, uint32_t binary);
 
+/* Which file that is, borrowed as long; NULL: there is none. */
+const struct symbol_inode *symbolizer_inode(const struct symbolizer *s, uint32_t binary);
+
 /*
  * Closes the file of a binary that nothing is asked of now, to have fewer files open. Later
  * requests have no answer, until the file is given again. Giving takes the files of src in any

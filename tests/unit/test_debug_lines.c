@@ -176,14 +176,14 @@ static void test_leaves_files(void **state)
 }
 
 /* Into a directory of this test's own. */
-static struct line_cache *new_cache(char dir[64])
+static struct cache_folder *new_cache(char dir[64])
 {
-	struct line_cache *c;
+	struct cache_folder *c;
 
 	strcpy(dir, "/tmp/test_debug_linesXXXXXX");
 	assert_non_null(mkdtemp(dir));
 	setenv("XDG_CACHE_HOME", dir, 1);
-	assert_int_equal(line_cache_new(&c), 0);
+	assert_int_equal(cache_folder_new(&c), 0);
 	return c;
 }
 
@@ -196,14 +196,14 @@ static void remove_cache(const char *dir)
 }
 
 static const uint8_t build_id[] = { 0xab, 0xcd };
-static const struct line_cache_key key = { build_id, sizeof(build_id), 1000, 8, 9, { 10, 11 } };
+static const struct cache_key key = { build_id, sizeof(build_id), 1000, 8, 9, { 10, 11 } };
 
 static void test_cache(void **state)
 {
 	struct world *w = *state, none = { .fd = -1 };
 	struct debug_lines *d = open_lines(w, -1);
 	struct byte_buf news = { 0 };
-	struct line_cache *c;
+	struct cache_folder *c;
 	char dir[64];
 	int fd;
 
@@ -223,7 +223,7 @@ static void test_cache(void **state)
 	assert_int_equal(news.nr, 0);
 	debug_lines_close(d);
 	close(fd);
-	line_cache_free(c);
+	cache_folder_free(c);
 	remove_cache(dir);
 }
 
@@ -242,7 +242,7 @@ static void test_cache_of_parts(void **state)
 	struct world *w = *state, none = { .fd = -1 };
 	uint64_t other = w->addr + (uint64_t)((uintptr_t)setup - here);
 	struct byte_buf news = { 0 };
-	struct line_cache *c;
+	struct cache_folder *c;
 	struct debug_lines *d;
 	uint32_t line = 0;
 	char dir[64];
@@ -267,7 +267,7 @@ static void test_cache_of_parts(void **state)
 	assert_int_equal(line_at(d, other), line);
 	debug_lines_close(d);
 	close(fd);
-	line_cache_free(c);
+	cache_folder_free(c);
 	remove_cache(dir);
 }
 
@@ -290,9 +290,9 @@ static void test_surprises(void **state)
 /* Another file has another cache: a build-id can be put into any file. */
 static void test_cache_of_files(void **state)
 {
-	struct line_cache_key others[] = { key, key, key, key, key };
+	struct cache_key others[] = { key, key, key, key, key };
 	static const char record[16];
-	struct line_cache *c;
+	struct cache_folder *c;
 	char dir[64];
 	int fd;
 
@@ -309,21 +309,21 @@ static void test_cache_of_files(void **state)
 	fd = line_cache_open(c, &key);
 	assert_true(fd >= 0);
 	close(fd);
-	line_cache_free(c);
+	cache_folder_free(c);
 	remove_cache(dir);
 }
 
 /* Others could put tables into a directory that they may write to. */
 static void test_cache_of_others(void **state)
 {
-	struct line_cache *c;
+	struct cache_folder *c;
 	char dir[64], own[80];
 
 	(void)state;
-	line_cache_free(new_cache(dir));
+	cache_folder_free(new_cache(dir));
 	snprintf(own, sizeof(own), "%s/probee", dir);
 	assert_int_equal(chmod(own, 0777), 0);
-	assert_int_equal(line_cache_new(&c), -EPERM);
+	assert_int_equal(cache_folder_new(&c), -EPERM);
 	assert_null(c);
 	assert_true(line_cache_open(c, &key) < 0);
 	line_cache_append(c, &key, "12345678", 8);

@@ -14,16 +14,16 @@
 #include "src/base/no_answer.h"
 #include "src/base/worker.h"
 #include "src/capture/processes/page_set.h"
+#include "src/capture/processes/table_keeper.h"
+#include "src/capture/processes/table_priority.h"
 #include "src/capture/processes/table_turns.h"
 #include "src/elf/elf_image.h"
 #include "src/elf_unwind/elf_unwind_table.h"
+#include "src/parse/cache_folder.h"
 #include "src/parse/parsers.h"
 #include "src/symbolize/symbolizer.h"
 #include "unwind/unwind_limits.h"
 
-/* Other jobs have priority 0. Tables that no stack waits for are built small ones first. */
-#define PRIORITY_WANTED -100
-#define PRIORITY_TABLE -50
 /* A table for which there was no room is not built again before this time has passed. */
 #define RETRY_NS NSEC_PER_SEC
 /* So often a question that had no answer is asked again, each time after twice as long. */
@@ -35,8 +35,6 @@
 enum table_state { TABLE_NONE, TABLE_QUEUED, TABLE_READY, TABLE_NEVER };
 
 /* The store's own knowledge of a binary, beyond its identity. */
-#define INTERPRETER_BYTES (256u << 20)	/* those that are larger are built page by page */
-
 struct entry {
 	uint8_t state;			/* enum table_state; of a copy: unused */
 	bool is_placed;			/* on_table() has taken some of it */
@@ -69,6 +67,8 @@ struct table_job {
 	struct table_store *store;
 	uint32_t binary;
 	struct parse_file file;		/* fd: its own; -1: the image is in memory */
+	struct cache_key key;
+	bool was_kept;			/* no parser was asked */
 	unsigned turn;			/* table_turns_begin() */
 	uint64_t begin_ns, end_ns;
 	const void *data;
@@ -140,7 +140,7 @@ static void table_run(struct worker_job *job)
 	struct table_job *t = (struct table_job *)job;
 	struct parse_table_request r = {
 		.file = t->file, .pages = t->pages, .nr_pages = t->nr_pages,
-		.unwanted = job->unwanted,
+		.unwanted = job->unwanted, .key = &t->key, .was_kept = &t->was_kept,
 		.runtime = t->store->deps.on_runtime ? &t->runtime : NULL,
 	};
 
@@ -276,6 +276,9 @@ static void table_done(struct worker_job *job, bool cancelled)
 			 now_ns());
 	if (!cancelled)
 		table_built(ts, t);
+	if (!cancelled && t->table && t->runtime.kind && !t->was_kept && !t->nr_pages)
+		table_keeper_take(ts->deps.pool, ts->deps.parsers, &t->key, &t->table,
+				  &t->runtime);
 	/* Pages that were wanted in the meantime. */
 	again = e->state == TABLE_READY && !e->nr_unanswered &&
 		page_set_has_more(&e->wanted, &e->built);
@@ -288,16 +291,6 @@ static void table_done(struct worker_job *job, bool cancelled)
 }
 
 /* ---- what is to be built ---- */
-
-/* The smaller of two files comes first, so that a huge one does not delay the others. */
-static int eager_priority(const struct binary *b)
-{
-	int megabytes_log2 = 0;
-
-	while (megabytes_log2 < 40 && b->size_bytes >> (20 + megabytes_log2))
-		megabytes_log2++;
-	return PRIORITY_TABLE + megabytes_log2;
-}
 
 /* Fills in the job's file and pages. */
 static int prepare(struct table_store *ts, struct table_job *t)
@@ -312,6 +305,7 @@ static int prepare(struct table_store *ts, struct table_job *t)
 	if (!e->data) {
 		if (fd < 0)
 			return -ENOENT;
+		t->key = cache_key_of(b, symbolizer_inode(ts->deps.symbolizer, t->binary));
 		t->file.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 		if (t->file.fd < 0)
 			return -errno;
@@ -523,16 +517,6 @@ static uint64_t pages_of(const struct binary *b)
 	return unwind_nr_pages(b->vaddr_lo, end);
 }
 
-/*
- * A stack that waits for a page has a mark instead of interpreted frames, whose memory it does not
- * come with. So the table of an interpreter is built as a whole, before a stack needs it. Its name
- * need only be a guess.
- */
-static bool is_interpreter(const struct binary *b)
-{
-	return runtime_is_likely(b->path) && b->size_bytes < INTERPRETER_BYTES;
-}
-
 /* Out of memory, or with too many pages, it is built as a whole. */
 static void divide(const struct table_store *ts, struct entry *e, const struct binary *b)
 {
@@ -564,10 +548,12 @@ void table_store_admit(struct table_store *ts, const struct binary *b, const voi
 	}
 	if (!ts->deps.want_tables)
 		return;
-	e->is_interpreter = is_interpreter(b);
+	e->is_interpreter = table_is_of_interpreter(b);
 	divide(ts, e, b);
-	if ((ts->deps.at_once && !e->wanted.nr) || (e->is_interpreter && !ts->deps.large_bytes))
-		queue_table(ts, b->index, eager_priority(b));
+	if (e->is_interpreter && !ts->deps.large_bytes)
+		queue_table(ts, b->index, PRIORITY_WANTED);
+	else if (ts->deps.at_once && !e->wanted.nr)
+		queue_table(ts, b->index, table_priority_of(b));
 }
 
 unsigned table_store_pending(const struct table_store *ts)
