@@ -163,7 +163,7 @@ struct env {
 	struct unwind_memo *memo;	/* of the thread: step_memo, step_sampler */
 	bool on_lock;			/* the holder it waits for may change while it sleeps */
 	bool sleepable;			/* a constant in each callback, so one branch is left */
-	bool recalls;
+	bool recalls;			/* likewise: step_memo, step_sampler */
 	bool samples;			/* likewise: there is stack for one function call more */
 };
 

@@ -46,20 +46,14 @@ __noinline int step_plain_nofault(struct gather *g)
 	return g ? unwind_step_plain(&e, &g->unwinder, g->frames) : 1;
 }
 
-__noinline int step_plain_memo(struct gather *g, struct unwind_memo *memo)
-{
-	struct env e = { .g = g, .memo = memo };
-
-	return g ? unwind_step_plain(&e, &g->unwinder, g->frames) : 1;
-}
-
+/* Those that recall frames run very often, and a call costs a tenth of a frame. */
 static __always_inline int step_plain(void *env)
 {
 	struct env *e = env;
 
-	if (e->sleepable)
-		return step_plain_sleepable(e->g, e->task) != 0;
-	return (e->recalls ? step_plain_memo(e->g, e->memo) : step_plain_nofault(e->g)) != 0;
+	if (e->recalls)
+		return unwind_step_plain(env, &e->g->unwinder, e->g->frames);
+	return (e->sleepable ? step_plain_sleepable(e->g, e->task) : step_plain_nofault(e->g)) != 0;
 }
 
 /* A program that may sleep reads no pages of objects: a word of them costs it as much. */

@@ -2,10 +2,13 @@
 # shellcheck shell=bash
 # What a uprobe on a hot function and --off-cpu cost, and how many events a second one thread can have. A program calls a function as often as it can, 15 calls deep, or passes a byte
 # to and fro between two threads of one CPU; "added" is what a call or a switch takes longer than without any tool. bpftrace keeps
-# ustack (frame pointers: one or two frames here), and for switches kstack, too; probee whole stacks. "lost" is a share of all calls.
+# ustack (frame pointers: one or two frames here), and for switches kstack, too; probee whole stacks. "bare" is a uprobe whose BPF
+# program does nothing: what the kernel's trap costs. "lost" is a share of all calls. bpftrace needs tracefs for switches.
 
 gcc -std=gnu11 -O2 -fomit-frame-pointer -D_GNU_SOURCE "$here/pingpong.c" -lpthread -o "$bin/pingpong" || cannot "pingpong could not be built"
+gcc -std=gnu11 -O2 -D_GNU_SOURCE "$here/bare_uprobes.c" -o "$bin/bare_uprobes" || cannot "bare_uprobes could not be built"
 PROBE_S=${PROBE_S:-2}
+hot=0x$(nm "$bin/pingpong" | awk '$3 == "hot" { print $1 }')
 
 # ns WORD COMMAND...: what pingpong says below a tool.
 ns() {
@@ -34,6 +37,8 @@ for _ in $(seq "$ROUNDS"); do
 		v=$(below_bpftrace "uprobe:$bin/pingpong:hot { @[ustack] = count(); }" "$PROBE_S" call | awk '$1 == "call_ns" { print $2 }')
 		[ -z "$v" ] || record 'uprobe: ns added to each call' bpftrace "$(calc "$v - $base")"
 	fi
+	v=$("$bin/bare_uprobes" "$bin/pingpong" "$hot" -- "$bin/pingpong" "$PROBE_S" call | awk '$1 == "call_ns" { print $2 }')
+	[ -z "$v" ] || record 'uprobe: ns added to each call' bare "$(calc "$v - $base")"
 	"$PROBEE" sample -v -e "u:$bin/pingpong:hot" -o hot.pbz -- "$bin/pingpong" "$PROBE_S" call >hot.out 2>hot.err
 	record 'uprobe: ns added to each call' probee "$(calc "$(of hot.out call_ns) - $base")"
 	record 'uprobe: calls a second' probee "$(calc "$(of hot.out calls) / $PROBE_S")"

@@ -21,10 +21,10 @@
 #include "src/proc/cpu_time.h"
 
 /*
- * The ring is drained so often even when it is far from full. A turn finds little to do when no
- * frame and no thread has been new for CALM_AFTER_NS. The ring is then drained less often, unless
- * the trace is read while it grows. A stack that has no tables yet, or new code of a runtime, still
- * wakes the reader at once (bpf/sample.bpf.h).
+ * The ring is drained so often even when it is far from full. A turn finds nothing urgent when
+ * no thread has been new for CALM_AFTER_NS: files of threads that are known are open already. The
+ * ring is then drained less often, unless the trace is read while it grows. A stack that has no
+ * tables yet, or new code of a runtime, still wakes the reader at once (bpf/sample.bpf.h).
  */
 #define LOOK_EVERY_NS (100 * NSEC_PER_MSEC)
 #define CALM_LOOK_NS (300 * NSEC_PER_MSEC)
@@ -39,7 +39,7 @@ struct sampling {
 	struct perf_sampler *sampler;
 	uint16_t numbers[WIRE_MAX_EVENTS];
 	uint64_t next_look_ns, next_watch_ns;
-	uint64_t known, news_ns;	/* frames and threads so far, and when one was new */
+	uint64_t known, news_ns;	/* threads so far, and when one was new */
 	uint64_t samples, missing_ticks;
 	struct cpu_time begin_time;
 	struct rate_watch rate;
@@ -170,8 +170,7 @@ static void watch_cpus(struct sampling *s)
 
 static void look_for_news(struct sampling *s)
 {
-	struct session_stats st = session_stats(recorder_session(s->recorder));
-	uint64_t known = st.threads;
+	uint64_t known = session_stats(recorder_session(s->recorder)).threads;
 
 	if (known != s->known)
 		s->news_ns = now_ns();
