@@ -67,22 +67,18 @@ static __always_inline uint64_t *mirror_at(struct delta_state *d, uint32_t at)
 }
 
 /*
- * Compares block i of the page that was read. 1: there is no room for more. What the loops do is in
- * global functions: the verifier goes through these once.
+ * Compares block i of the page that was read. 1: there is no room for more. No global function: the
+ * map's values may be shorter than struct delta_state.
  */
-__noinline int compare_block(struct delta_state *d, uint32_t i)
+static long compare_block(uint32_t i, struct delta_loop *l)
 {
-	uint32_t at = (i & (WIRE_PAGE_BLOCKS - 1)) * WIRE_BLOCK, block, used;
-	uint64_t *now, *was, differs;
+	struct delta_state *d = l->d;
+	uint32_t at = (i & (WIRE_PAGE_BLOCKS - 1)) * WIRE_BLOCK, block, used = d->used;
+	uint64_t *now = d->page + at / 8, differs = d->page_stale;
+	uint64_t *was = mirror_at(d, d->page_at + at);
 
-	if (!d)
-		return 1;
 	if (at < d->from)
 		return 0;
-	used = d->used;
-	now = d->page + at / 8;
-	was = mirror_at(d, d->page_at + at);
-	differs = d->page_stale;
 #pragma unroll
 	for (int k = 0; k < DELTA_BLOCK_WORDS; k++) {
 		differs |= now[k] ^ was[k];
@@ -104,15 +100,13 @@ __noinline int compare_block(struct delta_state *d, uint32_t i)
 	return 0;
 }
 
-static long next_block(uint32_t i, struct delta_loop *l) { return compare_block(l->d, i) != 0; }
-
-__noinline int compare_page(struct delta_state *d, uint32_t in_part)
+static long compare_page(uint32_t in_part, struct delta_loop *l)
 {
-	struct delta_loop l = { .d = d };
+	struct delta_state *d = l->d;
 	uint32_t i, from = 0, place;
 	uint64_t addr;
 
-	if (!d || d->used > d->most - UNWIND_MEMORY_PAGE)
+	if (d->used > d->most - UNWIND_MEMORY_PAGE)
 		return 1;
 	i = d->first + in_part;
 	addr = (d->first ? d->record.outer : d->record.start) + in_part * UNWIND_MEMORY_PAGE;
@@ -129,17 +123,13 @@ __noinline int compare_page(struct delta_state *d, uint32_t in_part)
 	d->last_page = in_part;
 	d->from = from;
 	d->block = i * WIRE_PAGE_BLOCKS;
-	bpf_loop(WIRE_PAGE_BLOCKS, next_block, &l, 0);
+	bpf_loop(WIRE_PAGE_BLOCKS, compare_block, l, 0);
 	d->stale &= ~(1ull << (place & (WIRE_DELTA_PAGES - 1)));
 	d->record.absent &= ~(1ull << (i & (WIRE_DELTA_PAGES - 1)));
 	d->record.bytes = (i + 1) * UNWIND_MEMORY_PAGE;
 	return 0;
 }
 
-static long next_page(uint32_t in_part, struct delta_loop *l)
-{
-	return compare_page(l->d, in_part) != 0;
-}
 
 /*
  * The highest address of the current thread's stack, or one that has nothing to do with it: then
@@ -174,7 +164,7 @@ static __always_inline void compare_outer(struct delta_loop *l)
 	d->record.outer = outer < end ? end : outer;
 	d->last_page = 0;
 	d->first = WIRE_PART_PAGES;
-	bpf_loop(knobs.part_pages, next_page, l, 0);
+	bpf_loop(knobs.part_pages, compare_page, l, 0);
 }
 
 /* Puts the frames behind the blocks. The number of bytes to hand out; 0: there is no record. */
@@ -213,7 +203,7 @@ static __always_inline uint32_t gather_delta(struct gather *g, struct delta_stat
 	d->last_page = 0;
 	d->most = ring_bytes > knobs.ring_room / 4 ? WIRE_DELTA_BYTES : DELTA_MIRROR_BYTES;
 	__builtin_memset(d->record.changed, 0, sizeof(d->record.changed));
-	bpf_loop(knobs.part_pages, next_page, &loop, 0);
+	bpf_loop(knobs.part_pages, compare_page, &loop, 0);
 	compare_outer(&loop);
 	return d->record.bytes ? finish_delta(g, d) : 0;
 }
