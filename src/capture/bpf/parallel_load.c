@@ -41,16 +41,16 @@ static _Thread_local struct parallel_load *loads_of_thread;
 
 /* ---- A load ---- */
 
+/* *what is ours afterwards, or NULL: what was there is never released here. */
 static int copy(const void **what, size_t bytes)
 {
+	const void *from = *what;
 	void *p = bytes ? malloc(bytes) : NULL;
 
-	if (bytes && !p)
-		return -ENOMEM;
-	if (bytes)
-		memcpy(p, *what, bytes);
 	*what = p;
-	return 0;
+	if (p)
+		memcpy(p, from, bytes);
+	return bytes && !p ? -ENOMEM : 0;
 }
 
 static void release(struct loading *l)
