@@ -17,7 +17,6 @@
 #include "src/base/array.h"
 #include "src/base/hex.h"
 #include "src/base/own_file.h"
-#include "src/model/binary.h"
 #include "src/symbolize/symbolizer.h"
 
 #define ROOT_PARENT "/var/cache"
@@ -36,11 +35,12 @@ struct cache_folder {
 	uint64_t written;		/* since the last look */
 };
 
-struct cache_key cache_key_of(const struct binary *b, const struct symbol_inode *inode)
+struct cache_key cache_key_of(const uint8_t *build_id, uint32_t build_id_len, uint32_t owner,
+			      const struct symbol_inode *inode)
 {
 	if (!inode)
 		return (struct cache_key){ 0 };
-	return (struct cache_key){ b->build_id, b->build_id_len, b->uid,
+	return (struct cache_key){ build_id, build_id_len, owner,
 				   inode->dev, inode->ino, inode->changed };
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What recordings keep on disk of files that they have read, so that the next one need not do that
- * again: a folder, /var/cache/probee for root and $XDG_CACHE_HOME/probee or ~/.cache/probee for
- * others, with a file of each kind for each binary.
+ * again: the folder $XDG_CACHE_HOME/probee, or without this variable /var/cache/probee for root and
+ * ~/.cache/probee for others, with a file of each kind for each binary.
  *
  *	cache_folder_new(&c)
  *	fd = cache_folder_open(c, &key, kind)		what is kept, for reading
@@ -25,7 +25,6 @@
 
 #define CACHE_FOLDER_BYTES (1ull << 30)
 
-struct binary;
 struct cache_folder;
 struct symbol_inode;
 
@@ -43,8 +42,9 @@ struct cache_key {
 	struct timespec changed;	/* st_ctim: no one but the kernel sets it */
 };
 
-/* The key of an ELF file; inode NULL: nothing is kept. b is borrowed. */
-struct cache_key cache_key_of(const struct binary *b, const struct symbol_inode *inode);
+/* The build-id is borrowed. inode NULL: nothing is kept. */
+struct cache_key cache_key_of(const uint8_t *build_id, uint32_t build_id_len, uint32_t owner,
+			      const struct symbol_inode *inode);
 
 /* 0; or -errno, and *cp is NULL, which all functions take for a folder that keeps nothing. */
 int cache_folder_new(struct cache_folder **cp);

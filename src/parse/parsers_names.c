@@ -99,8 +99,7 @@ static struct cache_key cache_key(const struct symbol_file *file)
 {
 	const struct debug_name *name = &file->notes->debug;
 
-	return (struct cache_key){ name->build_id, name->build_id_len, file->owner,
-					file->inode.dev, file->inode.ino, file->inode.changed };
+	return cache_key_of(name->build_id, name->build_id_len, file->owner, &file->inode);
 }
 
 /*

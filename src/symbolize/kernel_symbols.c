@@ -316,16 +316,6 @@ static void drop_useless(struct kernel_symbols *k)
 	k->nr = kept;
 }
 
-static void shrink(void *vp, size_t *cap, size_t nr, size_t size)
-{
-	void **v = vp, *less = nr ? realloc(*v, nr * size) : NULL;
-
-	if (less) {
-		*v = less;
-		*cap = nr;
-	}
-}
-
 static int arrange(struct kernel_symbols *k, int modules, const char *sysfs)
 {
 	int err;
@@ -343,8 +333,10 @@ static int arrange(struct kernel_symbols *k, int modules, const char *sysfs)
 		return err;
 	kernel_regions_finish(&k->regions, sysfs);
 	drop_useless(k);
-	shrink(&k->v, &k->cap, k->nr, sizeof(*k->v));
-	shrink(&k->names.v, &k->names.cap, k->names.nr, 1);
+	k->v = array_shrink(k->v, k->nr * sizeof(*k->v));
+	k->names.v = array_shrink(k->names.v, k->names.nr);
+	k->cap = k->nr ? k->nr : k->cap;
+	k->names.cap = k->names.nr ? k->names.nr : k->names.cap;
 	return 0;
 }
 

@@ -305,7 +305,8 @@ static int prepare(struct table_store *ts, struct table_job *t)
 	if (!e->data) {
 		if (fd < 0)
 			return -ENOENT;
-		t->key = cache_key_of(b, symbolizer_inode(ts->deps.symbolizer, t->binary));
+		t->key = cache_key_of(b->build_id, b->build_id_len, b->uid,
+				      symbolizer_inode(ts->deps.symbolizer, t->binary));
 		t->file.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 		if (t->file.fd < 0)
 			return -errno;

@@ -7,8 +7,8 @@
  * 300 processes of 60 programs use 0.5 MiB of them.
  *
  * The idea. The process reserves addresses for the whole array, and maps a piece of it before it
- * writes there. A piece that is not mapped reads as zeros, like one in which nobody has written.
- * Writing to it is a mistake and ends the process.
+ * writes there. A piece that is not mapped yet reads as zeros. Writing to it is a mistake and ends
+ * the process.
  *
  *	mapped_array_open(&a, fd, bytes)
  *	mapped_array_need(&a, offset, len)	before what is there is written, or read again

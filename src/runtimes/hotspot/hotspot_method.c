@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "src/base/array.h"
 #include "src/runtimes/hotspot/hotspot_method.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "src/base/array.h"
 #include "src/runtimes/hotspot/hotspot_program.h"
 #include "src/runtimes/hotspot/hotspot_stream.h"
 #include "src/runtimes/runtime.h"
