@@ -230,20 +230,23 @@ static int load_sized(struct capture_bpf *b, const struct capture_bpf_options *o
 		.only_samples = !(opts->programs & BEYOND_SAMPLES),
 		.few_processes = opts->few_processes,
 	};
-	bool fits = map_sizes_init(&b->sizes, &needs, m);
+	bool fits = map_sizes_init(&b->sizes, &needs, m), trusted = types->has_trusted_args;
 	int err;
 
 	if (!fits)
 		return load_errors_memory(m);
 	if (b->sizes.is_reduced)
 		say_reduced(b, m);
-	if (has_room(m) && !load_once(b, opts, types, types->has_trusted_args, true))
+	if (has_room(m) && !load_once(b, opts, types, trusted, true))
 		return 0;
 	for (;;) {
-		err = load_once(b, opts, types, false, false);
-		if (err != -ENOMEM || !map_sizes_halve(&b->sizes))
+		err = load_once(b, opts, types, trusted, false);
+		if (err == -ENOMEM && map_sizes_halve(&b->sizes))
+			say_reduced(b, m);
+		else if (err && err != -ENOMEM && trusted)
+			trusted = false;
+		else
 			break;
-		say_reduced(b, m);
 	}
 	if (!err)
 		return 0;

@@ -57,12 +57,22 @@ static int explain_kernel(void)
 	return 0;
 }
 
-static int explain_rights(void)
+/* bpf() itself says EPERM; the verifier says EACCES, and so does SELinux. */
+static int explain_rights(int err)
 {
 	const uint64_t needed = recording_rights_needed(NEED_STACKS);
 	char missing[256], all[256], hint[512];
+	bool has_all = !capabilities_names(needed & ~capabilities_effective(), missing,
+					   sizeof(missing));
 
-	if (!capabilities_names(needed & ~capabilities_effective(), missing, sizeof(missing)))
+	if (has_all && err == -EACCES) {
+		fail_try(err,
+			 "-v, which shows what the kernel said: its verifier does not accept them, "
+			 "or a security module such as SELinux forbids them; probee doctor",
+			 "load BPF programs");
+		return -ENOTSUP;
+	}
+	if (has_all)
 		return fail_try(-EPERM,
 				"run it outside the container, whose seccomp filter or user "
 				"namespace forbids it; probee doctor",
@@ -99,7 +109,7 @@ int load_errors_explain(int err)
 	struct limit_cause cause;
 
 	if (err == -EPERM || err == -EACCES)
-		return explain_rights();
+		return explain_rights(err);
 	/* libbpf says the same where it had no memory to read the file. */
 	if (err == -ESRCH && !access(BTF, R_OK) && process_limits_explain(-ENOMEM, &cause))
 		return fail(-ENOMEM, "load BPF programs");
