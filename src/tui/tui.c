@@ -26,15 +26,13 @@ enum {
 	EARLY_NS = 3000000000u,	/* which is given up to come soon then */
 	LOOK_ENDED_MS = 250,	/* when it has ended: only the size of the terminal changes */
 };
-/* What was freed between pieces that are in use is given back so often. It takes milliseconds. */
-#define GIVE_BACK_NS (30 * NSEC_PER_SEC)
 
 struct terminal_run {
 	struct tui t;
 	struct screen screen;
 	struct stop_signals stop;
 	bool must_draw;
-	uint64_t begin_ns, gave_back_ns;
+	uint64_t begin_ns;
 };
 
 static void fit_to_terminal(struct terminal_run *s)
@@ -114,22 +112,12 @@ static bool wait_a_while(struct terminal_run *s)
 	return !s->stop.stopped && !(n > 0 && p[0].revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
-static void give_back(struct terminal_run *s)
-{
-	uint64_t now = now_ns();
-
-	if (s->t.is_over || now < s->gave_back_ns + GIVE_BACK_NS)
-		return;
-	memory_give_back();
-	s->gave_back_ns = now;
-}
-
 static int run(struct terminal_run *s)
 {
 	int rc;
 
 	s->must_draw = true;
-	s->begin_ns = s->gave_back_ns = now_ns();
+	s->begin_ns = now_ns();
 	do {
 		take_keys(s);
 		rc = tui_state_update(&s->t);
@@ -139,7 +127,6 @@ static int run(struct terminal_run *s)
 		s->must_draw |= tui_export_news(&s->t);
 		if (s->must_draw && !s->t.wants_quit)
 			show(s);
-		give_back(s);
 	} while (!s->t.wants_quit && !(s->t.is_over && s->t.opts->until_end) && wait_a_while(s));
 	return 0;
 }
