@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bench.sh [sample|tick|walk|snapshot|chains|forever|report|bombs|neighbour|start|disk|roots|quiet|grammar|scale|tables|live|rights|rates|memory|cold|made|late|lines|steady|short|bytes|window|page|fed|diff|probe|usdt|python|node|top|day|segments|push|agent|fleet|soak|sql|java|frames|dump|small|cpus|commands|slow|first]...: measures what
+# bench.sh [sample|tick|walk|snapshot|chains|forever|report|bombs|neighbour|start|disk|roots|quiet|grammar|scale|tables|live|rights|rates|memory|cold|made|late|lines|steady|short|bytes|window|page|fed|diff|probe|usdt|python|node|top|day|segments|push|agent|fleet|soak|sql|java|frames|dump|small|cpus|commands|slow|first|sleepers|churn]...: measures what
 # probee and other tools cost, in one run on this machine; without arguments all parts. ROUNDS=N (default 5) rounds of each
 # tool, interleaved. The tables show median, smallest, largest, and the ratio to the tool in the first line of each block.
 # Needs root.
@@ -103,7 +103,7 @@ build_bench() {
 		-lbpf -ldw -lelf -lz -lzstd -lpcre2-8 -lseccomp -lcap-ng -liberty -lprotobuf-c -lpthread -o "$bin/$1"
 }
 
-parts=(sample tick walk snapshot chains forever report bombs neighbour start disk roots quiet grammar scale tables live rights rates memory cold made late lines steady short bytes window page fed diff probe usdt python top day segments sql push java node frames dump small cpus commands slow first fleet)
+parts=(sample tick walk snapshot chains forever report bombs neighbour start disk roots quiet grammar scale tables live rights rates memory cold made late lines steady short bytes window page fed diff probe usdt python top day segments sql push java node frames dump small cpus commands slow first sleepers churn fleet)
 [ $# -gt 0 ] || set -- "${parts[@]}"
 build
 echo "kernel $(uname -r), $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg), $(perf --version 2>/dev/null)"

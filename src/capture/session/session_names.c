@@ -137,8 +137,8 @@ int session_tell_runtimes(struct session *s)
 	runtime_names_stats(s->runtimes, &n);
 	snprintf(text, sizeof(text),
 		 "named=%" PRIu64 " gone=%" PRIu64 " failed=%" PRIu64 " refused=%" PRIu64
-		 " late=%" PRIu64 " stacks_cut=%" PRIu64,
-		 n.named, n.gone, n.failed, n.refused, n.late, s->definer.marks);
+		 " late=%" PRIu64 " stacks_cut=%" PRIu64 " kept=%" PRIu64,
+		 n.named, n.gone, n.failed, n.refused, n.late, s->definer.marks, n.kept);
 	session_tell(s, "runtimes.code", text);
 	err = tell_locks(s);
 	return err ? err : tell_threads(s);
